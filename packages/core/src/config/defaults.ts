@@ -1,0 +1,32 @@
+/** Defaults of the configuration in its source form: the schema publishes them and the compiler applies them. */
+
+/** What holds where the configuration says nothing. */
+export const CONFIG_DEFAULTS = {
+  host: "127.0.0.1",
+  port: 8080,
+  maxBody: "32MiB",
+  maxHeldResponseBytes: "1MiB",
+  debugHeaders: "key",
+  maxConnections: 10_000,
+  maxHead: "32KiB",
+  headTimeout: "20s",
+  bodyTimeout: "60s",
+  idleTimeout: "75s",
+  maxQueue: "256KiB",
+  keepAlive: "15s",
+  maxRecord: "16MiB",
+  shutdown: "30s",
+  logLevel: "info",
+  requestLog: true,
+  strategy: "weighted",
+  attempts: 2,
+  tier: 1,
+  weight: 1,
+  connect: "10s",
+  firstContent: "10m",
+  idle: "5m",
+  total: "1h",
+  commitAfter: "off",
+  disconnectMaxMs: 15_000,
+  disconnectMaxBytes: "1MiB",
+} as const;

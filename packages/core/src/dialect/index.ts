@@ -1,0 +1,42 @@
+/** Contracts of a dialect's two halves, provider kinds, capabilities, reason codes and the registry. */
+export { ADAPTATION_CODES, DEFAULT_LOSSY_ALLOW, expandLossy, LOSSY_PRESETS, REASON_CODES } from "./reason-codes.ts";
+export type { AdaptationCode, ReasonCode } from "./reason-codes.ts";
+export { IssueList } from "./issue.ts";
+export type { Issue } from "./issue.ts";
+export { DEFAULT_CAPABILITIES, mergeCapabilities } from "./capabilities.ts";
+export type { Capabilities, CapabilityOverrides } from "./capabilities.ts";
+export { findHeader, findHeaders } from "./header-list.ts";
+export type { HeaderList } from "./header-list.ts";
+export type {
+  AnswerContext,
+  ByteSink,
+  ClientDialect,
+  ClientRoute,
+  CredentialReading,
+  DecodedRequest,
+  EncodedAnswer,
+  EncodedError,
+  ListedModel,
+  RequestHead,
+  RouteMatch,
+  StreamEncoder,
+  ToolMap,
+} from "./client-dialect.ts";
+export { RecordFlag } from "./provider-dialect.ts";
+export type {
+  DecodeContext,
+  DecodedResponse,
+  EncodedRequest,
+  EncodeResult,
+  EncodeTarget,
+  ObservedResponse,
+  Profile,
+  ProviderDialect,
+  StreamDecoder,
+  StreamObserver,
+  StreamRecord,
+  UpstreamErrorAnswer,
+} from "./provider-dialect.ts";
+export type { ProviderKind } from "./provider-kind.ts";
+export { DialectRegistry } from "./registry.ts";
+export type { DialectRegistration, RouteResult } from "./registry.ts";

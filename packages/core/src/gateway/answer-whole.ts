@@ -1,0 +1,220 @@
+/**
+ * Reads a whole JSON answer. A client of the same dialect gets its bytes; one of another dialect gets it translated; a streaming
+ * client whose upstream answered whole gets the stream that the answer stands for.
+ */
+import type { NeutralError, NeutralResponse } from "../ir/index.ts";
+import { eventsOfResponse } from "../ir/index.ts";
+import { scan, type Document } from "../json/index.ts";
+import { MemberFinder } from "../stream/index.ts";
+import type { AnswerOutlet, AnswerReader, ReaderOptions } from "./answer-reader.ts";
+import { ChunkList } from "./chunk-list.ts";
+import { brokenAnswer } from "./failures.ts";
+
+/** Upstream JSON is read with the scanner's usual bounds, but a repeated name is no reason to lose an answer: the last wins. */
+const UPSTREAM_JSON = { duplicates: "last-wins" } as const;
+
+/** Scans a whole answer; anything but one JSON object is a broken answer. */
+function readObject(body: Uint8Array): { readonly ok: true; readonly document: Document } | { readonly ok: false; readonly error: NeutralError } {
+  const result = scan(body, UPSTREAM_JSON);
+  if (!result.ok) return { ok: false, error: brokenAnswer(`The provider's answer is not valid JSON (${result.error.code} at byte ${result.error.offset}).`) };
+  if (!result.document.isObject(result.document.root)) return { ok: false, error: brokenAnswer("The provider's answer is not a JSON object.") };
+  return { ok: true, document: result.document };
+}
+
+abstract class WholeReader implements AnswerReader {
+  readonly isStopped = false;
+  protected readonly options: ReaderOptions;
+  protected readonly outlet: AnswerOutlet;
+  readonly #chunks: ChunkList = new ChunkList();
+  readonly #maxBytes: number;
+  #isDone = false;
+
+  protected constructor(options: ReaderOptions, maxBytes: number) {
+    this.options = options;
+    this.outlet = options.outlet;
+    this.#maxBytes = maxBytes;
+  }
+
+  protected abstract whole(body: Uint8Array, document: Document): void;
+
+  data(chunk: Uint8Array): void {
+    if (this.#isDone) return;
+    this.#chunks.add(chunk);
+    if (this.#chunks.byteLength > this.#maxBytes) {
+      this.#isDone = true;
+      this.outlet.fail(brokenAnswer("The provider's answer is larger than allowed."), false);
+    }
+  }
+
+  end(): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    const body = this.#chunks.take();
+    const reading = readObject(body);
+    if (reading.ok) this.whole(body, reading.document);
+    else this.outlet.fail(reading.error, false);
+  }
+}
+
+/** Translates, or rewrites to the dialect's standard shape. */
+export class TranslateWholeReader extends WholeReader {
+  constructor(options: ReaderOptions) {
+    super(options, options.limits.maxResponseBytes);
+  }
+
+  protected override whole(_body: Uint8Array, document: Document): void {
+    const decoded = this.options.provider.decodeResponse(document, this.options.decodeContext);
+    if (!decoded.ok) {
+      this.outlet.fail(decoded.error, false);
+      return;
+    }
+    noteResponse(this.outlet, decoded.response);
+    const broken = brokenStop(decoded.response);
+    if (broken !== null) {
+      this.outlet.fail(broken, false);
+      return;
+    }
+    const encoded = this.options.client.encodeResponse(decoded.response, this.options.answerContext);
+    if (encoded.ok) this.outlet.whole(encoded.body);
+    else this.outlet.fail(encoded.error, false);
+  }
+}
+
+/** Makes the stream that a whole answer stands for, for a client that asked for a stream. */
+export class StreamedWholeReader extends WholeReader {
+  constructor(options: ReaderOptions) {
+    super(options, options.limits.maxResponseBytes);
+  }
+
+  protected override whole(_body: Uint8Array, document: Document): void {
+    const { provider, client, decodeContext, answerContext } = this.options;
+    const decoded = provider.decodeResponse(document, decodeContext);
+    const broken = decoded.ok ? brokenStop(decoded.response) : decoded.error;
+    if (!decoded.ok || broken !== null) {
+      this.outlet.fail(broken ?? brokenAnswer("The provider's answer cannot be read."), false);
+      return;
+    }
+    noteResponse(this.outlet, decoded.response);
+    const encoder = client.createStreamEncoder(answerContext, (bytes) => this.outlet.write(bytes));
+    for (const event of eventsOfResponse(decoded.response)) {
+      const refusal = encoder.encode(event);
+      if (refusal === null) continue;
+      this.outlet.fail(refusal, false);
+      return;
+    }
+    this.outlet.commit();
+    this.outlet.complete();
+  }
+}
+
+/** Answers a token count. */
+export class CountReader extends WholeReader {
+  constructor(options: ReaderOptions) {
+    super(options, options.limits.maxHeldResponseBytes);
+  }
+
+  protected override whole(_body: Uint8Array, document: Document): void {
+    const count = this.options.provider.decodeTokenCount(document);
+    if (count.ok) this.outlet.whole(this.options.client.encodeTokenCount(count.count));
+    else this.outlet.fail(count.error, false);
+  }
+}
+
+/**
+ * Forwards a whole answer of the client's own dialect. Up to `maxHeldResponseBytes` it is checked before the client sees a
+ * byte; a larger one is committed and passes in pieces, its usage found on the way.
+ */
+export class ForwardWholeReader implements AnswerReader {
+  readonly isStopped = false;
+  readonly #options: ReaderOptions;
+  readonly #outlet: AnswerOutlet;
+  readonly #chunks: ChunkList = new ChunkList();
+  #usageFinder: MemberFinder | null = null;
+  #isDone = false;
+
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+    this.#outlet = options.outlet;
+  }
+
+  data(chunk: Uint8Array): void {
+    if (this.#isDone) return;
+    if (this.#usageFinder !== null) {
+      this.#usageFinder.push(chunk);
+      this.#outlet.write(Buffer.from(chunk));
+      return;
+    }
+    this.#chunks.add(chunk);
+    if (this.#chunks.byteLength > this.#options.limits.maxHeldResponseBytes) this.#passInPieces();
+  }
+
+  end(): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    if (this.#usageFinder !== null) this.#endPieces(this.#usageFinder);
+    else this.#endHeld();
+  }
+
+  #passInPieces(): void {
+    const held = this.#chunks.take();
+    // What starts like no JSON object is no answer; everything else is only known at its end.
+    if (held[held.findIndex((byte) => byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09)] !== 0x7b) {
+      this.#isDone = true;
+      this.#outlet.fail(brokenAnswer("The provider's answer is not a JSON object."), false);
+      return;
+    }
+    this.#usageFinder = new MemberFinder({ name: "usage", maxBytes: this.#options.limits.maxErrorBytes });
+    this.#usageFinder.push(held);
+    this.#outlet.hasContent = true;
+    this.#outlet.write(held);
+    this.#outlet.commit();
+  }
+
+  #endPieces(finder: MemberFinder): void {
+    const found = finder.finish();
+    if (found.value !== null) this.#readUsage(found.value);
+    if (found.complete) this.#outlet.complete();
+    else this.#outlet.fail(brokenAnswer("The provider's answer ended early."), false);
+  }
+
+  /** The usage member is read by the dialect out of an answer that holds nothing else. */
+  #readUsage(value: Uint8Array): void {
+    const only = Buffer.concat([Buffer.from('{"usage":'), value, Buffer.from("}")]);
+    const reading = readObject(only);
+    if (!reading.ok) return;
+    const usage = this.#options.provider.readUsage(reading.document, this.#options.decodeContext);
+    if (usage !== null) this.#outlet.usage = usage;
+  }
+
+  #endHeld(): void {
+    const body = this.#chunks.take();
+    const reading = readObject(body);
+    if (!reading.ok) {
+      this.#outlet.fail(reading.error, false);
+      return;
+    }
+    const observed = this.#options.provider.observeResponse(reading.document, this.#options.decodeContext);
+    if (!observed.ok) {
+      this.#outlet.fail(observed.error, false);
+      return;
+    }
+    this.#outlet.hasContent = true;
+    this.#outlet.usage = observed.usage;
+    this.#outlet.stopWord = observed.stopWord;
+    this.#outlet.whole(body);
+  }
+}
+
+const noteResponse = (outlet: AnswerOutlet, response: NeutralResponse): void => {
+  outlet.hasContent = true;
+  outlet.usage = response.usage ?? null;
+  outlet.stopWord = response.candidates[0]?.stop.raw ?? null;
+};
+
+/** A stop that is no answer but an error. */
+const brokenStop = (response: NeutralResponse): NeutralError | null => {
+  for (const { stop } of response.candidates)
+    if (stop.reason === "error" || stop.reason === "malformed-tool-call")
+      return stop.error ?? brokenAnswer("The model made a call that cannot be used.");
+  return null;
+};

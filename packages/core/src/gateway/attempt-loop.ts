@@ -1,0 +1,166 @@
+/** Tries a plan's candidates until one has answered, as `nextStep` says, and chooses the error to report when none has. */
+import type { Credential, ResolvedModel } from "../config/index.ts";
+import type { NeutralError } from "../ir/index.ts";
+import { scan } from "../json/index.ts";
+import { backoffMs, nextStep, type PlanCandidate, type Plan } from "../route/index.ts";
+import type { ErrorAnswer } from "./answer-error.ts";
+import { Attempt, type AttemptResult } from "./attempt.ts";
+import { Deadline } from "./deadlines.ts";
+import type { Exchange } from "./exchange.ts";
+import { allResting, noCredential, upstreamTimeout } from "./failures.ts";
+import { maskSecrets } from "./mask-secrets.ts";
+import { refusePlan } from "./refusal.ts";
+
+interface FailedAttempt {
+  readonly error: NeutralError;
+  readonly answer: ErrorAnswer | null;
+  readonly candidate: PlanCandidate;
+}
+
+/** Runs the attempts. Null = the client has its answer, was told, or is gone. */
+export async function runAttempts(exchange: Exchange, plan: Plan, model: ResolvedModel): Promise<NeutralError | null> {
+  const { engine } = exchange;
+  let candidate = plan.next(exchange.clock.nowMs());
+  if (candidate === null) return explainEmpty(exchange, plan);
+  const held = hold(exchange, model);
+  if (held !== null) return held;
+  engine.retryBudget.earn();
+  setExchangeDeadlines(exchange, candidate);
+  const failures: FailedAttempt[] = [];
+  let attemptsOnDeployment = 0;
+  let hasSwitchedCredential = false;
+  while (candidate !== null) {
+    if (attemptsOnDeployment === 0) exchange.deploymentsTried += 1;
+    exchange.candidate = candidate;
+    const { result, credential } = await runOne(exchange, candidate);
+    attemptsOnDeployment += 1;
+    if (result.kind !== "failed") {
+      if (result.kind === "broken") exchange.noteError(result.error);
+      return null;
+    }
+    failures.push({ error: result.error, answer: result.answer, candidate });
+    if (exchange.isExpired) return upstreamTimeout(true);
+    if (exchange.isClientGone) return null;
+    if (!hasSwitchedCredential && hasOtherCredential(exchange, candidate, credential, result.error)) {
+      hasSwitchedCredential = true;
+      attemptsOnDeployment -= 1;
+      continue;
+    }
+    const step = decide(exchange, model, result.error, attemptsOnDeployment);
+    if (step === "same") {
+      engine.retryBudget.spend(exchange.clock.nowMs());
+      await exchange.pause(backoffMs(attemptsOnDeployment, engine.ports.random.next(), result.error.retryAfterMs, engine.backoff));
+      if (exchange.isExpired) return upstreamTimeout(true);
+      if (exchange.isClientGone) return null;
+      continue;
+    }
+    if (step === "stop") break;
+    const minWindow: number | null = step === "next-larger" ? (candidate.deployment.capabilities.contextWindow ?? 0) : null;
+    candidate = plan.next(exchange.clock.nowMs(), minWindow);
+    attemptsOnDeployment = 0;
+    hasSwitchedCredential = false;
+  }
+  return report(exchange, failures);
+}
+
+function decide(exchange: Exchange, model: ResolvedModel, error: NeutralError, attemptsOnDeployment: number): ReturnType<typeof nextStep> {
+  const nextOn = model.model.options["nextOn"];
+  return nextStep({
+    error,
+    isCommitted: false,
+    isClientGone: exchange.isClientGone,
+    attemptsOnDeployment,
+    maxAttempts: model.model.attempts,
+    hasRetryBudget: exchange.engine.retryBudget.hasRoom(exchange.clock.nowMs()),
+    maxRetryAfterMs: exchange.limits.maxRetryAfterMs,
+    nextOn: new Set(Array.isArray(nextOn) ? (nextOn as readonly string[]) : []),
+  });
+}
+
+function hold(exchange: Exchange, model: ResolvedModel): NeutralError | null {
+  const { document, client, ticket } = exchange;
+  const refusal = ticket?.hold({
+    model: model.name,
+    estimateInputTokens: () => (document === null ? 0 : client.estimateInputTokens(document)),
+  });
+  return refusal?.error ?? null;
+}
+
+function setExchangeDeadlines(exchange: Exchange, candidate: PlanCandidate): void {
+  const { totalMs, commitAfterMs } = candidate.deployment.timeouts;
+  exchange.deadlines.set(Deadline.total, totalMs);
+  if (commitAfterMs !== null && exchange.head.stream) exchange.deadlines.set(Deadline.commitAfter, commitAfterMs);
+}
+
+/** One attempt with its holds, its health verdict and its one settlement. */
+async function runOne(exchange: Exchange, candidate: PlanCandidate): Promise<{ readonly result: AttemptResult; readonly credential: Credential | null }> {
+  const { engine, ticket, clock } = exchange;
+  const { deployment } = candidate;
+  const refusal = ticket?.attempt(deployment.id) ?? null;
+  if (refusal !== null) return { result: { kind: "failed", error: { ...refusal.error, fallback: true }, answer: null }, credential: null };
+  const credential = engine.health.pickCredential(deployment.provider.id, deployment.provider.credentials, exchange.snapshot.generation, clock.nowMs());
+  if (credential === null) return { result: { kind: "failed", error: noCredential(), answer: null }, credential: null };
+  const health = engine.health.deployment(deployment.id);
+  const attempt = new Attempt(exchange, candidate, credential);
+  exchange.attempt = attempt;
+  health.begin(clock.nowMs());
+  attempt.start();
+  const result = await attempt.result;
+  const settlement = attempt.settlement();
+  exchange.settlements.push(settlement);
+  ticket?.settle(settlement);
+  if (attempt.hasTrailingConnection) clock.schedule(exchange.limits.trailingMs, () => attempt.endTrailing());
+  if (result.kind === "answered") health.succeed(clock.nowMs());
+  else if (result.kind === "abandoned") health.abandon();
+  else {
+    health.fail(result.error, clock.nowMs(), exchange.limits.maxCooldownMs);
+    if (isCredentialFault(result.error)) engine.health.markCredentialDead(credential.id, exchange.snapshot.generation, clock.nowMs());
+  }
+  return { result, credential };
+}
+
+const isCredentialFault = (error: NeutralError): boolean =>
+  error.origin === "upstream" && (error.class === "auth" || error.class === "permission");
+
+/** A refused credential is no verdict about the deployment when the account has another one. */
+function hasOtherCredential(exchange: Exchange, candidate: PlanCandidate, used: Credential | null, error: NeutralError): boolean {
+  if (used === null || !isCredentialFault(error)) return false;
+  const { health } = exchange.engine;
+  const nowMs = exchange.clock.nowMs();
+  return candidate.deployment.provider.credentials.some(
+    (other) => other.id !== used.id && !health.isCredentialDead(other.id, exchange.snapshot.generation, nowMs),
+  );
+}
+
+/** No candidate was left to try at all. */
+function explainEmpty(exchange: Exchange, plan: Plan): NeutralError {
+  if (plan.resting.length > 0) return allResting(Math.min(...plan.resting.map((resting) => resting.retryAfterMs)));
+  return exchange.neutralError ?? refusePlan(plan.refused, exchange.principal?.debug === true);
+}
+
+/**
+ * The error to tell: a rate limit if any attempt met one, with the shortest wait among them, else the last attempt's. A body of
+ * the request's own fault goes to clients of the same dialect as the provider wrote it, since agents match its wording.
+ */
+function report(exchange: Exchange, failures: readonly FailedAttempt[]): NeutralError | null {
+  const limited = failures.filter((failure) => failure.error.class === "rate-limit");
+  const waitOf = (failure: FailedAttempt): number => failure.error.retryAfterMs ?? Number.POSITIVE_INFINITY;
+  const chosen = limited.length > 0 ? limited.reduce((best, failure) => (waitOf(failure) < waitOf(best) ? failure : best)) : failures.at(-1);
+  if (chosen === undefined) return null;
+  const verbatim = verbatimBody(chosen);
+  if (verbatim === null || !exchange.delivery.isIdle) return chosen.error;
+  exchange.answerVerbatim(chosen.answer?.status ?? 400, chosen.error, verbatim);
+  return null;
+}
+
+const OWN_FAULT = new Set<NeutralError["class"]>(["invalid-request", "context-length", "content-policy"]);
+
+function verbatimBody({ error, answer, candidate }: FailedAttempt): Uint8Array | null {
+  if (answer === null || !answer.isWhole || !candidate.isForward || !OWN_FAULT.has(error.class)) return null;
+  if (answer.status < 400 || answer.status >= 500) return null;
+  const scanned = scan(answer.body, { duplicates: "last-wins" });
+  if (!scanned.ok || !scanned.document.isObject(scanned.document.root)) return null;
+  const text = Buffer.from(answer.body).toString("utf8");
+  const secrets = candidate.deployment.provider.credentials.map((credential) => credential.secret);
+  return Buffer.from(maskSecrets(text, secrets), "utf8");
+}

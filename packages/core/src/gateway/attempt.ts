@@ -1,0 +1,405 @@
+/**
+ * One upstream call of an exchange, from sending to its single settlement.
+ *
+ * sending → reading → settled. Before the commit everything for the client is held in the gate, and a failure leaves no trace;
+ * after it this attempt is the answer. `settled` is reached exactly once; the connection may end a moment later (`trailing`).
+ */
+import { findHeader, type AnswerContext, type ClientDialect, type DecodeContext, type HeaderList, type RequestHead } from "../dialect/index.ts";
+import type { Credential } from "../config/index.ts";
+import type { NeutralError, Operation, Usage } from "../ir/index.ts";
+import type { PlanCandidate } from "../route/index.ts";
+import { CommitGate } from "../stream/index.ts";
+import { ErrorReader, type ErrorAnswer } from "./answer-error.ts";
+import { ForwardStreamReader } from "./answer-forward-stream.ts";
+import { readUpstreamRequestId } from "./answer-headers.ts";
+import type { AnswerOutlet, AnswerReader, ReaderOptions } from "./answer-reader.ts";
+import { TranslateStreamReader } from "./answer-translate-stream.ts";
+import { CountReader, ForwardWholeReader, StreamedWholeReader, TranslateWholeReader } from "./answer-whole.ts";
+import { Deadline, type Deadlines } from "./deadlines.ts";
+import type { Delivery } from "./delivery.ts";
+import { brokenAnswer, transportFailure, upstreamTimeout } from "./failures.ts";
+import type { EngineLimits } from "./limits.ts";
+import type { BodyBuffer, Clock, Settlement, UpstreamCall, UpstreamClient, UpstreamFailure, UpstreamSink } from "./ports.ts";
+import { settlementRule } from "./settlement.ts";
+import { buildUpstreamHeaders } from "./upstream-headers.ts";
+
+/** How an attempt ended, for the exchange's loop. */
+export type AttemptResult =
+  | { readonly kind: "answered" }
+  | { readonly kind: "failed"; readonly error: NeutralError; readonly answer: ErrorAnswer | null }
+  /** The client had been answered in part; it has been told or the transfer was broken. */
+  | { readonly kind: "broken"; readonly error: NeutralError }
+  | { readonly kind: "abandoned" };
+
+/** What an attempt needs of its exchange. */
+export interface AttemptHost {
+  readonly requestId: string;
+  readonly client: ClientDialect;
+  readonly head: RequestHead;
+  readonly operation: Operation;
+  readonly clientHeaders: HeaderList;
+  readonly body: BodyBuffer;
+  readonly delivery: Delivery;
+  readonly deadlines: Deadlines;
+  readonly limits: EngineLimits;
+  readonly keepAliveMs: number;
+  readonly clock: Clock;
+  readonly upstream: UpstreamClient;
+  readonly userAgent: string;
+  readonly isClientGone: boolean;
+  answerContext(candidate: PlanCandidate): AnswerContext;
+  count(name: string): void;
+  /** Writes the head of a streamed or piecewise answer. */
+  openAnswer(attempt: Attempt, isStream: boolean): void;
+  /** Gives a whole answer to the client. */
+  answerWhole(attempt: Attempt, body: Uint8Array): void;
+  /** No further attempt can follow: the exchange gives up its hold on the body. */
+  onCommit(): void;
+}
+
+export class Attempt implements UpstreamSink, AnswerOutlet {
+  readonly candidate: PlanCandidate;
+  upstreamRequestId: string | null = null;
+  usage: Usage | null = null;
+  stopWord: string | null = null;
+  hasContent = false;
+  readonly #host: AttemptHost;
+  readonly #credential: Credential | null;
+  readonly #gate: CommitGate;
+  readonly #resolve: (result: AttemptResult) => void;
+  /** Resolves once, when the attempt is settled for the exchange. */
+  readonly result: Promise<AttemptResult>;
+  #startedMs = 0;
+  #endedMs = 0;
+  #state: "sending" | "reading" | "settled" = "sending";
+  #call: UpstreamCall | null = null;
+  #reader: AnswerReader | null = null;
+  #isCommitted = false;
+  #isStream = false;
+  #isFullySent = false;
+  #isOwnAbort = false;
+  #isComplete = false;
+  #isTransportOver = false;
+  #drainBytes: number = Number.POSITIVE_INFINITY;
+
+  constructor(host: AttemptHost, candidate: PlanCandidate, credential: Credential | null) {
+    this.#host = host;
+    this.candidate = candidate;
+    this.#credential = credential;
+    this.#gate = new CommitGate(host.limits.maxGateBytes);
+    let resolve!: (result: AttemptResult) => void;
+    this.result = new Promise((settle) => {
+      resolve = settle;
+    });
+    this.#resolve = resolve;
+  }
+
+  get isCommitted(): boolean {
+    return this.#isCommitted;
+  }
+
+  /** Sends the call. The body stays retained until the transport has let go of it. */
+  start(): void {
+    const { deployment, encoded } = this.candidate;
+    this.#startedMs = this.#host.clock.nowMs();
+    this.#isStream = this.#host.head.stream && this.#host.operation === "generate";
+    if (this.#isStream) this.#expectLife();
+    this.#host.body.retain();
+    const call = this.#host.upstream.send(
+      {
+        origin: deployment.provider.origin,
+        method: "POST",
+        path: deployment.provider.basePath + encoded.path,
+        headers: buildUpstreamHeaders({
+          deployment,
+          credential: this.#credential,
+          dialectHeaders: encoded.headers,
+          clientHeaders: this.#host.clientHeaders,
+          isStream: this.#isStream,
+          userAgent: this.#host.userAgent,
+        }),
+        body: encoded.body.parts,
+        bodyLength: encoded.body.byteLength,
+        connectTimeoutMs: deployment.timeouts.connectMs,
+      },
+      this,
+    );
+    this.#call = call;
+    if (this.#state === "settled") call.cancel();
+  }
+
+  // --- what the transport reports
+
+  onSent(): void {
+    this.#isFullySent = true;
+  }
+
+  onReleased(): void {
+    this.#host.body.release();
+  }
+
+  onHead(status: number, headers: HeaderList): void {
+    if (this.#state === "settled") return;
+    this.#state = "reading";
+    this.upstreamRequestId = readUpstreamRequestId(headers);
+    this.#touchLife();
+    this.#reader = this.#chooseReader(status, headers);
+  }
+
+  onData(chunk: Uint8Array): void {
+    if (this.#state === "settled") return;
+    this.#touchLife();
+    if (this.#host.isClientGone) {
+      this.#drainBytes -= chunk.byteLength;
+      if (this.#drainBytes < 0) {
+        this.#abandon();
+        return;
+      }
+    }
+    const reader = this.#reader;
+    if (reader === null) return;
+    reader.data(chunk);
+    if (this.#isStream && this.#isCommitted) this.#host.deadlines.set(Deadline.keepAlive, this.#host.keepAliveMs);
+    if (reader.isStopped && !this.#host.deadlines.isSet(Deadline.usageGrace))
+      this.#host.deadlines.set(Deadline.usageGrace, this.#host.limits.usageGraceMs);
+  }
+
+  onEnd(): void {
+    this.#isTransportOver = true;
+    if (this.#state !== "settled") this.#reader?.end();
+  }
+
+  onFailure(failure: UpstreamFailure): void {
+    this.#isTransportOver = true;
+    if (this.#state !== "settled") this.#breakOff(transportFailure(failure));
+  }
+
+  // --- what a reader does with the answer
+
+  write(bytes: Uint8Array): void {
+    if (this.#isCommitted) this.#host.delivery.push(bytes);
+    else if (!this.#gate.hold(bytes)) this.#breakOff(brokenAnswer("The provider's stream brings no content within the allowed size."));
+  }
+
+  commit(): void {
+    if (this.#isCommitted || this.#state === "settled") return;
+    this.#isCommitted = true;
+    this.#host.openAnswer(this, this.#isStream);
+    for (const bytes of this.#gate.open()) this.#host.delivery.push(bytes);
+    this.#host.onCommit();
+    this.#touchLife();
+  }
+
+  whole(body: Uint8Array): void {
+    this.#isCommitted = true;
+    this.#isComplete = true;
+    this.#host.onCommit();
+    this.#host.answerWhole(this, body);
+    this.#settle({ kind: "answered" });
+  }
+
+  complete(): void {
+    this.#isComplete = true;
+    this.#host.delivery.end();
+    this.#settle({ kind: "answered" });
+  }
+
+  fail(error: NeutralError, forwarded: boolean): void {
+    if (this.#state === "settled") return;
+    if (!this.#isCommitted) {
+      this.#gate.discard();
+      this.#settle({ kind: "failed", error, answer: null });
+      this.#cancelCall();
+      return;
+    }
+    if (!forwarded) this.#tellClient(error);
+    this.#host.delivery.end();
+    this.#settle({ kind: "broken", error });
+    this.#cancelCall();
+  }
+
+  // --- what the exchange reports
+
+  /** The client reads too slowly, or has caught up. While the upstream is paused its idle timer stands still. */
+  onPressure(isHigh: boolean): void {
+    if (this.#state === "settled") return;
+    if (isHigh) {
+      this.#call?.pause();
+      this.#host.deadlines.clear(Deadline.life);
+    } else {
+      this.#call?.resume();
+      this.#touchLife();
+    }
+  }
+
+  /** The client is gone: reads on for usage, or cancels, as the deployment says. */
+  onClientGone(): void {
+    if (this.#state === "settled") return;
+    const { mode, maxMs, maxBytes } = this.candidate.deployment.disconnect;
+    if (mode === "cancel" || maxMs === 0) {
+      this.#abandon();
+      return;
+    }
+    this.#drainBytes = maxBytes;
+    this.#host.deadlines.set(Deadline.drain, maxMs);
+    this.#call?.resume();
+    this.#touchLife();
+  }
+
+  /** The upstream's next sign of life, or the time for the whole exchange, is overdue. */
+  onTimeout(wholeExchange: boolean): void {
+    if (this.#state === "settled") return;
+    this.#isOwnAbort = true;
+    this.#breakOff(upstreamTimeout(wholeExchange));
+  }
+
+  /** A stopped stream brought no usage in time: it is over all the same. */
+  onUsageGrace(): void {
+    if (this.#state !== "settled") this.#reader?.end();
+  }
+
+  onDrainOver(): void {
+    if (this.#state !== "settled") this.#abandon();
+  }
+
+  /** A settled answer whose connection is still open: it is not worth keeping. */
+  endTrailing(): void {
+    if (!this.#isTransportOver) this.#cancelCall();
+  }
+
+  get hasTrailingConnection(): boolean {
+    return this.#call !== null && !this.#isTransportOver;
+  }
+
+  /** The attempt's line for the account. Only after it is settled. */
+  settlement(): Settlement {
+    return {
+      rule: settlementRule({
+        isComplete: this.#isComplete,
+        hasContent: this.hasContent,
+        isClientGone: this.#host.isClientGone,
+        isOwnAbort: this.#isOwnAbort,
+        isFullySent: this.#isFullySent,
+        usage: this.usage,
+      }),
+      deploymentId: this.candidate.deployment.id,
+      provider: this.candidate.deployment.provider.id,
+      upstreamModel: this.candidate.deployment.model,
+      upstreamRequestId: this.upstreamRequestId,
+      usage: this.usage,
+      deliveredBytes: this.#host.delivery.deliveredBytes,
+      startedMs: this.#startedMs,
+      endedMs: this.#endedMs,
+    };
+  }
+
+  #chooseReader(status: number, headers: HeaderList): AnswerReader | null {
+    const { provider, deployment, isForward } = this.candidate;
+    const { client, head, limits, operation } = this.#host;
+    const profile = deployment.profiles.get(provider.id) ?? {};
+    const context: DecodeContext = {
+      profile,
+      upstreamModel: deployment.model,
+      headers,
+      count: (name) => this.#host.count(name),
+    };
+    if (status >= 400)
+      return new ErrorReader({
+        status,
+        headers,
+        provider,
+        context,
+        maxBytes: limits.maxErrorBytes,
+        nowMs: this.#host.clock.nowMs(),
+        onError: (answer) => this.#failWithAnswer(answer),
+      });
+    if (status !== 200) {
+      this.fail({ ...brokenAnswer(`The provider answered with the unexpected status ${status}.`), retrySame: false }, false);
+      return null;
+    }
+    const options: ReaderOptions = {
+      outlet: this,
+      client,
+      provider,
+      head,
+      decodeContext: context,
+      answerContext: this.#host.answerContext(this.candidate),
+      limits,
+    };
+    const kind = contentKind(findHeader(headers, "content-type"));
+    const isRewritten = !isForward || provider.normalizesAnswers(profile);
+    if (kind === "stream" && this.#isStream)
+      return isRewritten ? new TranslateStreamReader(options) : new ForwardStreamReader(options);
+    if (kind !== "json") {
+      this.fail(brokenAnswer("The provider's answer has an unexpected content type."), false);
+      return null;
+    }
+    if (operation === "count-tokens") return new CountReader(options);
+    if (this.#isStream) return new StreamedWholeReader(options);
+    return isRewritten ? new TranslateWholeReader(options) : new ForwardWholeReader(options);
+  }
+
+  #failWithAnswer(answer: ErrorAnswer): void {
+    if (this.#state === "settled") return;
+    this.#gate.discard();
+    this.#settle({ kind: "failed", error: answer.error, answer });
+    if (!answer.isWhole) this.#cancelCall();
+  }
+
+  /** Ended from outside: the reader's encoder, where there is one, knows how its stream breaks. */
+  #breakOff(error: NeutralError): void {
+    if (this.#isCommitted && this.#reader instanceof TranslateStreamReader) {
+      this.#reader.breakOff(error);
+      this.fail(error, true);
+    } else {
+      this.fail(error, false);
+    }
+  }
+
+  /** After the commit: an error event in a stream; a transfer that is visibly broken otherwise. */
+  #tellClient(error: NeutralError): void {
+    if (this.#isStream) this.#host.delivery.push(this.#host.client.encodeStreamError(error, { requestId: this.#host.requestId }));
+    else this.#host.delivery.abort();
+  }
+
+  #abandon(): void {
+    this.#gate.discard();
+    this.#settle({ kind: "abandoned" });
+    this.#cancelCall();
+  }
+
+  #cancelCall(): void {
+    this.#isTransportOver = true;
+    this.#call?.cancel();
+  }
+
+  #settle(result: AttemptResult): void {
+    if (this.#state === "settled") return;
+    this.#state = "settled";
+    this.#endedMs = this.#host.clock.nowMs();
+    const { deadlines } = this.#host;
+    deadlines.clear(Deadline.life);
+    deadlines.clear(Deadline.usageGrace);
+    deadlines.clear(Deadline.drain);
+    this.#resolve(result);
+  }
+
+  #expectLife(): void {
+    const { firstContentMs, idleMs } = this.candidate.deployment.timeouts;
+    this.#host.deadlines.set(Deadline.life, (this.#isCommitted ? idleMs : firstContentMs) ?? Number.POSITIVE_INFINITY);
+  }
+
+  #touchLife(): void {
+    if (!this.#isStream || this.#state === "settled") return;
+    this.#expectLife();
+  }
+}
+
+/** What a `content-type` announces; a missing one may be JSON, which its bytes then show. */
+const contentKind = (contentType: string | undefined): "stream" | "json" | "other" => {
+  if (contentType === undefined) return "json";
+  const semicolon = contentType.indexOf(";");
+  const mediaType = (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
+  if (mediaType === "text/event-stream" || mediaType === "application/x-ndjson") return "stream";
+  return mediaType === "application/json" || mediaType.endsWith("+json") ? "json" : "other";
+};

@@ -1,0 +1,113 @@
+/**
+ * The client's side of one exchange. States: `idle` (nothing written) → `open` (status and headers written) → `ended`;
+ * `gone` from any of them when the connection is lost. What is written after `gone` is discarded; exactly one end.
+ */
+import type { HeaderList } from "../dialect/index.ts";
+import { Relay } from "../stream/index.ts";
+import type { Responder } from "./ports.ts";
+
+/** What a delivery tells its exchange. */
+export interface DeliveryHost {
+  /** The client reads too slowly (true), or has caught up (false). */
+  onPressure(isHigh: boolean): void;
+  /** The client's connection is lost before the answer ended. */
+  onGone(): void;
+  /** The last byte was handed to the client's connection. */
+  onDelivered(): void;
+}
+
+export class Delivery {
+  readonly #responder: Responder;
+  readonly #host: DeliveryHost;
+  readonly #relay: Relay;
+  #state: "idle" | "open" | "ended" | "gone" = "idle";
+  #isEnding = false;
+  #deliveredBytes = 0;
+
+  constructor(responder: Responder, maxQueuedBytes: number, host: DeliveryHost) {
+    this.#responder = responder;
+    this.#host = host;
+    this.#relay = new Relay({
+      write: (bytes) => this.#responder.write(bytes),
+      highWaterBytes: maxQueuedBytes,
+      lowWaterBytes: maxQueuedBytes >>> 1,
+      onPressure: (isHigh) => this.#host.onPressure(isHigh),
+    });
+    responder.onDrain = () => this.#relay.drained();
+    responder.onGone = () => this.#lose();
+  }
+
+  get isOpen(): boolean {
+    return this.#state === "open";
+  }
+  get isGone(): boolean {
+    return this.#state === "gone";
+  }
+  /** Nothing was written yet, so a plain error can still be the answer. */
+  get isIdle(): boolean {
+    return this.#state === "idle";
+  }
+  /** Body bytes given to the client so far. */
+  get deliveredBytes(): number {
+    return this.#deliveredBytes;
+  }
+
+  /** Writes status and headers of an answer that comes in pieces. */
+  open(status: number, headers: HeaderList): void {
+    if (this.#state !== "idle") return;
+    this.#state = "open";
+    this.#responder.head(status, headers);
+  }
+
+  /** Writes a piece; the bytes are the delivery's from now on. */
+  push(bytes: Uint8Array): void {
+    if (this.#state !== "open" || this.#isEnding) return;
+    this.#deliveredBytes += bytes.byteLength;
+    this.#relay.push(bytes);
+  }
+
+  /** Ends an opened answer once everything before was handed over. */
+  end(): void {
+    if (this.#state !== "open" || this.#isEnding) return;
+    this.#isEnding = true;
+    this.#relay.whenEmpty(() => {
+      if (this.#state !== "open") return;
+      this.#state = "ended";
+      this.#responder.end(null, false);
+      this.#host.onDelivered();
+    });
+  }
+
+  /** A whole answer in one call; the connection is closed after it when `closeConnection`. */
+  whole(status: number, headers: HeaderList, body: Uint8Array, closeConnection: boolean): void {
+    if (this.#state !== "idle") return;
+    this.#state = "ended";
+    this.#deliveredBytes += body.byteLength;
+    this.#responder.head(status, headers);
+    this.#responder.end(body, closeConnection);
+    this.#host.onDelivered();
+  }
+
+  /** Breaks the transfer: the client must not take what it has for a whole answer. */
+  abort(): void {
+    if (this.#state === "ended" || this.#state === "gone") return;
+    this.#state = "ended";
+    this.#relay.discard();
+    this.#responder.abort();
+    this.#host.onDelivered();
+  }
+
+  /** Gives up on a client that does not read: the connection is destroyed and counts as lost. */
+  cutOff(): void {
+    if (this.#state === "ended" || this.#state === "gone") return;
+    this.#responder.abort();
+    this.#lose();
+  }
+
+  #lose(): void {
+    if (this.#state === "ended" || this.#state === "gone") return;
+    this.#state = "gone";
+    this.#relay.discard();
+    this.#host.onGone();
+  }
+}

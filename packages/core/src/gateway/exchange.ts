@@ -1,0 +1,330 @@
+/**
+ * One client request and all that happens for it, from the first byte to its one ending. Owned by the gateway, not by the
+ * socket: it outlives a client that leaves. Every field is set in the constructor, `null` for "not yet".
+ */
+import type { Snapshot } from "../config/index.ts";
+import type { AnswerContext, ClientDialect, HeaderList, Issue, RequestHead, RouteMatch } from "../dialect/index.ts";
+import type { NeutralError, NeutralRequest, Operation } from "../ir/index.ts";
+import type { Document } from "../json/index.ts";
+import type { PlanCandidate } from "../route/index.ts";
+import { buildJsonHeaders, buildStreamHeaders, type AnswerHeaderParts } from "./answer-headers.ts";
+import type { Attempt, AttemptHost } from "./attempt.ts";
+import { Deadline, Deadlines, type DeadlineName } from "./deadlines.ts";
+import { Delivery, type DeliveryHost } from "./delivery.ts";
+import type { Engine } from "./engine.ts";
+import type { EngineLimits } from "./limits.ts";
+import type { ExchangeOutcome } from "./outcome.ts";
+import type { BodyBuffer, ClientRequest, Clock, Principal, Responder, Settlement, Ticket, UpstreamClient } from "./ports.ts";
+
+/** What an exchange starts from. */
+export interface ExchangeStart {
+  readonly engine: Engine;
+  readonly snapshot: Snapshot;
+  readonly limits: EngineLimits;
+  readonly client: ClientDialect;
+  readonly route: RouteMatch | null;
+  readonly request: ClientRequest;
+  readonly responder: Responder;
+  /** Set when the embedding host says who is calling. */
+  readonly principal: Principal | null;
+}
+
+const NO_HEAD: RequestHead = { model: "", modelNode: -1, stream: false, facts: null };
+
+export class Exchange implements AttemptHost, DeliveryHost {
+  readonly requestId: string;
+  readonly startedMs: number;
+  readonly engine: Engine;
+  readonly snapshot: Snapshot;
+  readonly limits: EngineLimits;
+  readonly client: ClientDialect;
+  readonly route: RouteMatch | null;
+  readonly request: ClientRequest;
+  readonly delivery: Delivery;
+  readonly deadlines: Deadlines;
+  principal: Principal | null;
+  ticket: Ticket | null = null;
+  document: Document | null = null;
+  head: RequestHead = NO_HEAD;
+  neutral: NeutralRequest | null = null;
+  neutralError: NeutralError | null = null;
+  attempt: Attempt | null = null;
+  candidate: PlanCandidate | null = null;
+  readonly settlements: Settlement[] = [];
+  readonly issues: Issue[] = [];
+  deploymentsTried = 0;
+  hasUnreadBody: boolean;
+  isExpired = false;
+  #body: BodyBuffer | null = null;
+  #holdsBody = false;
+  #status = 0;
+  #error: NeutralError | null = null;
+  #isUnderPressure = false;
+  #wakeUp: (() => void) | null = null;
+  readonly #counts: Record<string, number> = {};
+  readonly #delivered: Promise<void>;
+  #resolveDelivered: (() => void) | null = null;
+
+  constructor(start: ExchangeStart) {
+    const { engine } = start;
+    this.engine = engine;
+    this.snapshot = start.snapshot;
+    this.limits = start.limits;
+    this.client = start.client;
+    this.route = start.route;
+    this.request = start.request;
+    this.principal = start.principal;
+    this.requestId = `req_${engine.ports.random.id(24)}`;
+    this.startedMs = engine.ports.clock.nowMs();
+    this.hasUnreadBody = start.request.contentLength === null || start.request.contentLength > 0;
+    this.deadlines = new Deadlines(engine.ports.clock, (name) => this.#onDue(name));
+    this.#delivered = new Promise((resolve) => {
+      this.#resolveDelivered = resolve;
+    });
+    this.delivery = new Delivery(start.responder, start.limits.maxQueuedBytes, this);
+  }
+
+  // --- shared with attempts
+
+  get clock(): Clock {
+    return this.engine.ports.clock;
+  }
+  get upstream(): UpstreamClient {
+    return this.engine.ports.upstream;
+  }
+  get userAgent(): string {
+    return this.engine.userAgent;
+  }
+  get clientHeaders(): HeaderList {
+    return this.request.headers;
+  }
+  get keepAliveMs(): number {
+    return this.limits.keepAliveMs;
+  }
+  get isClientGone(): boolean {
+    return this.delivery.isGone;
+  }
+  get operation(): Operation {
+    const operation = this.route?.operation;
+    return operation === "count-tokens" || operation === "embed" ? operation : "generate";
+  }
+  get body(): BodyBuffer {
+    if (this.#body === null) throw new Error("An attempt was started before the body was read.");
+    return this.#body;
+  }
+
+  /** Takes over the body; the exchange holds it until no attempt can follow. */
+  keepBody(body: BodyBuffer): void {
+    this.#body = body;
+    this.#holdsBody = true;
+  }
+
+  /** No attempt can follow. */
+  onCommit(): void {
+    if (!this.#holdsBody) return;
+    this.#holdsBody = false;
+    this.document = null;
+    this.neutral = null;
+    this.#body?.release();
+  }
+
+  answerContext(candidate: PlanCandidate): AnswerContext {
+    return {
+      requestId: this.requestId,
+      createdSeconds: Math.floor(this.startedMs / 1000),
+      makeId: (prefix) => prefix + this.engine.ports.random.id(24),
+      facts: this.head.facts,
+      upstreamModel: candidate.deployment.model,
+      toolMap: candidate.encoded.toolMap,
+      options: candidate.deployment.options,
+      count: (name) => this.count(name),
+    };
+  }
+
+  count(name: string): void {
+    this.#counts[name] = (this.#counts[name] ?? 0) + 1;
+  }
+
+  openAnswer(attempt: Attempt, isStream: boolean): void {
+    this.#status = 200;
+    const parts = this.#headerParts(attempt.upstreamRequestId);
+    this.delivery.open(200, isStream ? buildStreamHeaders(parts) : buildJsonHeaders(parts));
+    this.deadlines.clear(Deadline.commitAfter);
+    if (isStream) this.deadlines.set(Deadline.keepAlive, this.keepAliveMs);
+  }
+
+  answerWhole(attempt: Attempt, body: Uint8Array): void {
+    this.#status = 200;
+    this.delivery.whole(200, buildJsonHeaders(this.#headerParts(attempt.upstreamRequestId)), body, false);
+  }
+
+  // --- answers of the gateway's own
+
+  /** A local answer, such as a model list. */
+  answerLocally(body: Uint8Array): void {
+    this.#status = 200;
+    this.delivery.whole(200, buildJsonHeaders(this.#headerParts(null)), body, this.hasUnreadBody);
+  }
+
+  /** The upstream's own error body, for clients that match its wording. */
+  answerVerbatim(status: number, error: NeutralError, body: Uint8Array): void {
+    this.#error = error;
+    const encoded = this.client.encodeError(error, { requestId: this.requestId, hasFallenBack: this.deploymentsTried > 1 });
+    this.#answerError(status, encoded.headers, body);
+  }
+
+  /** An error in the client's dialect: a plain answer while nothing was written, an error event after that. */
+  answerError(error: NeutralError): void {
+    if (this.#error === null) this.#error = error;
+    const encoded = this.client.encodeError(error, { requestId: this.requestId, hasFallenBack: this.deploymentsTried > 1 });
+    this.#answerError(encoded.status, encoded.headers, encoded.body);
+  }
+
+  /** Remembers what went wrong after the answer had begun. */
+  noteError(error: NeutralError): void {
+    this.#error = error;
+  }
+
+  #answerError(status: number, dialectHeaders: HeaderList, body: Uint8Array): void {
+    if (this.delivery.isOpen) {
+      if (this.#error !== null) this.delivery.push(this.client.encodeStreamError(this.#error, { requestId: this.requestId }));
+      this.delivery.end();
+      return;
+    }
+    if (!this.delivery.isIdle) return;
+    this.#status = status;
+    const headers = [...buildJsonHeaders(this.#headerParts(this.attempt?.upstreamRequestId ?? null))];
+    appendMissing(headers, dialectHeaders);
+    this.delivery.whole(status, headers, body, this.hasUnreadBody);
+  }
+
+  #headerParts(upstreamRequestId: string | null): AnswerHeaderParts {
+    const { debugHeaders } = this.snapshot.server;
+    const isDebug = debugHeaders === "on" || (debugHeaders === "key" && this.principal?.debug === true);
+    return {
+      client: this.client,
+      requestId: this.requestId,
+      generation: this.snapshot.generation,
+      upstreamRequestId,
+      debug: isDebug
+        ? { deploymentId: this.candidate?.deployment.id ?? null, attempts: this.settlements.length + (this.attempt === null ? 0 : 1), issues: this.candidate?.issues ?? [] }
+        : null,
+    };
+  }
+
+  // --- the client's side
+
+  onPressure(isHigh: boolean): void {
+    this.#isUnderPressure = isHigh;
+    if (isHigh) this.deadlines.set(Deadline.stall, this.limits.clientStallMs);
+    else this.deadlines.clear(Deadline.stall);
+    this.attempt?.onPressure(isHigh);
+  }
+
+  onGone(): void {
+    this.deadlines.clear(Deadline.stall);
+    this.deadlines.clear(Deadline.keepAlive);
+    this.#resolveDelivered?.();
+    this.#wakeUp?.();
+    this.attempt?.onClientGone();
+  }
+
+  onDelivered(): void {
+    this.deadlines.clear(Deadline.stall);
+    this.deadlines.clear(Deadline.keepAlive);
+    this.#resolveDelivered?.();
+  }
+
+  /** Resolves when the client has its answer, or is gone. */
+  delivered(): Promise<void> {
+    return this.#delivered;
+  }
+
+  /** Waits between attempts; ends early when the client leaves or the exchange's time is over. */
+  pause(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.clock.schedule(delayMs, () => this.#wakeUp?.());
+      this.#wakeUp = () => {
+        this.#wakeUp = null;
+        timer.cancel();
+        resolve();
+      };
+    });
+  }
+
+  /** Gives everything back. Called once, last. */
+  close(): ExchangeOutcome {
+    this.deadlines.stop();
+    this.onCommit();
+    const last = this.settlements.at(-1) ?? null;
+    return {
+      requestId: this.requestId,
+      generation: this.snapshot.generation,
+      clientDialect: this.client.id,
+      operation: this.route?.operation ?? "none",
+      principalId: this.principal?.id ?? null,
+      model: this.head.model === "" ? null : this.head.model,
+      isStream: this.head.stream,
+      status: this.#status === 0 ? 499 : this.#status,
+      error: this.#error,
+      isClientGone: this.isClientGone,
+      deploymentId: this.candidate?.deployment.id ?? null,
+      attempts: this.settlements,
+      usage: last?.usage ?? null,
+      stopWord: this.attempt?.stopWord ?? null,
+      issues: this.issues,
+      startedMs: this.startedMs,
+      endedMs: this.clock.nowMs(),
+      counts: this.#counts,
+    };
+  }
+
+  #onDue(name: DeadlineName): void {
+    switch (name) {
+      case Deadline.total:
+        this.isExpired = true;
+        this.#wakeUp?.();
+        this.attempt?.onTimeout(true);
+        return;
+      case Deadline.life:
+        this.attempt?.onTimeout(false);
+        return;
+      case Deadline.keepAlive:
+        if (!this.#isUnderPressure) this.delivery.push(this.client.keepAlive);
+        this.deadlines.set(Deadline.keepAlive, this.keepAliveMs);
+        return;
+      case Deadline.usageGrace:
+        this.attempt?.onUsageGrace();
+        return;
+      case Deadline.stall:
+        this.count("client_stalled");
+        this.delivery.cutOff();
+        return;
+      case Deadline.drain:
+        this.attempt?.onDrainOver();
+        return;
+      case Deadline.commitAfter:
+        this.#openWaiting();
+        return;
+    }
+  }
+
+  /** The client gets its status and keep-alives while nothing has come yet; falling back stays possible. */
+  #openWaiting(): void {
+    if (!this.delivery.isIdle) return;
+    this.#status = 200;
+    this.delivery.open(200, buildStreamHeaders(this.#headerParts(null)));
+    this.delivery.push(this.client.keepAlive);
+    this.deadlines.set(Deadline.keepAlive, this.keepAliveMs);
+  }
+}
+
+/** Dialects name the request id in their error headers too: what is there already stays. */
+const appendMissing = (headers: string[], extra: HeaderList): void => {
+  for (let index = 0; index + 1 < extra.length; index += 2) {
+    const name = extra[index] as string;
+    let isThere = false;
+    for (let known = 0; known < headers.length; known += 2) if (headers[known] === name) isThere = true;
+    if (!isThere) headers.push(name, extra[index + 1] as string);
+  }
+};

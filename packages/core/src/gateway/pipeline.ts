@@ -1,0 +1,170 @@
+/** The steps of an exchange, in order: authenticate, admit, read, plan, hold, attempt, deliver. Each step is a value or the error that ends it. */
+import { findHeader, type EncodeResult, type EncodeTarget, type ProviderDialect } from "../dialect/index.ts";
+import { isModelAllowed, type Deployment, type ResolvedModel } from "../config/index.ts";
+import type { NeutralError } from "../ir/index.ts";
+import { scan } from "../json/index.ts";
+import { Plan } from "../route/index.ts";
+import { runAttempts } from "./attempt-loop.ts";
+import type { Exchange } from "./exchange.ts";
+import {
+  bodyFailure,
+  forbiddenModel,
+  internalFailure,
+  jsonFailure,
+  unauthorized,
+  unknownModel,
+  unsupportedMedia,
+} from "./failures.ts";
+import { listModels } from "./model-list.ts";
+
+/**
+ * Runs one exchange to its end; with a `refusal` that end comes at once. Never rejects: what is thrown inside ends the exchange
+ * with an internal error.
+ */
+export async function runExchange(exchange: Exchange, refusal: NeutralError | null): Promise<void> {
+  try {
+    const error = refusal ?? (await serve(exchange));
+    if (error !== null) exchange.answerError(error);
+  } catch (thrown) {
+    reportDefect(exchange, thrown);
+    if (exchange.delivery.isOpen) exchange.delivery.abort();
+    else exchange.answerError(internalFailure());
+  }
+  if (!exchange.isClientGone) await exchange.delivered();
+  exchange.ticket?.close();
+  const outcome = exchange.close();
+  for (const observer of exchange.engine.observers) {
+    try {
+      observer.onOutcome(outcome);
+    } catch (thrown) {
+      reportDefect(exchange, thrown);
+    }
+  }
+}
+
+const reportDefect = (exchange: Exchange, thrown: unknown): void => {
+  exchange.engine.ports.logger.error({ requestId: exchange.requestId, error: describeThrown(thrown) }, "an exchange failed inside the gateway");
+};
+
+/** Stack for the log: code positions and messages of our own errors, never body content. */
+const describeThrown = (thrown: unknown): string => (thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown));
+
+async function serve(exchange: Exchange): Promise<NeutralError | null> {
+  const refusal = authenticate(exchange) ?? exchange.client.checkHeaders(exchange.request.headers) ?? admit(exchange);
+  if (refusal !== null) return refusal;
+  const operation = exchange.route?.operation;
+  if (operation === "list-models" || operation === "get-model") return listModels(exchange, operation);
+  const unreadable = checkMedia(exchange) ?? (await readBody(exchange));
+  if (unreadable !== null) return unreadable;
+  const model = resolveModel(exchange);
+  if ("class" in model) return model;
+  if (exchange.isClientGone) return null;
+  return runAttempts(exchange, makePlan(exchange, model), model);
+}
+
+/** Finds who is calling, by headers and query alone: no byte of a body is read for a stranger. */
+function authenticate(exchange: Exchange): NeutralError | null {
+  if (exchange.principal !== null) return null;
+  const reading = exchange.client.readCredential(exchange.request.headers, exchange.request.query);
+  if (!reading.ok) return unauthorized("The request carries two different credentials; send one.");
+  if (reading.secret === null)
+    return unauthorized("The request carries no API key. Send it as `Authorization: Bearer …` or in the header that your client's API uses.");
+  const { ports, authenticatorOf } = exchange.engine;
+  const hash = ports.hasher.sha256Hex(reading.secret);
+  exchange.principal = authenticatorOf(exchange.snapshot).authenticate(hash, exchange.startedMs);
+  return exchange.principal === null ? unauthorized("Incorrect API key provided.") : null;
+}
+
+function admit(exchange: Exchange): NeutralError | null {
+  const { principal } = exchange;
+  if (principal === null) return internalFailure();
+  const admission = exchange.engine.ports.admission.open(principal, { requestId: exchange.requestId, startedMs: exchange.startedMs });
+  if (!admission.ok) return admission.refusal.error;
+  exchange.ticket = admission.ticket;
+  return null;
+}
+
+/** Bodies are JSON, not encoded; a missing content type is taken as JSON, which the scan then shows. */
+function checkMedia(exchange: Exchange): NeutralError | null {
+  const contentType = findHeader(exchange.request.headers, "content-type");
+  if (contentType !== undefined && !/^\s*application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i.test(contentType))
+    return unsupportedMedia("The content type of the request must be application/json.");
+  const encoding = findHeader(exchange.request.headers, "content-encoding");
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== "identity")
+    return unsupportedMedia("The request body must not be compressed: send it without content-encoding.");
+  return null;
+}
+
+async function readBody(exchange: Exchange): Promise<NeutralError | null> {
+  const { maxBodyBytes } = exchange.limits;
+  const reading = await exchange.request.readBody(maxBodyBytes);
+  if (!reading.ok) return bodyFailure(reading.reason, maxBodyBytes);
+  exchange.hasUnreadBody = false;
+  exchange.keepBody(reading.body);
+  const scanned = scan(reading.body.bytes);
+  if (!scanned.ok) return jsonFailure(scanned.error);
+  exchange.document = scanned.document;
+  if (exchange.route === null) return internalFailure();
+  const head = exchange.client.readHead(scanned.document, exchange.route);
+  if (!head.ok) return head.error;
+  exchange.head = head.head;
+  return null;
+}
+
+function resolveModel(exchange: Exchange): ResolvedModel | NeutralError {
+  const name = exchange.head.model;
+  const model = exchange.snapshot.findModel(name);
+  if (model === null) return unknownModel(name);
+  const allowed = exchange.principal?.models ?? [];
+  return isModelAllowed(allowed, name) || isModelAllowed(allowed, model.name) ? model : forbiddenModel(name);
+}
+
+function makePlan(exchange: Exchange, model: ResolvedModel): Plan {
+  const { engine } = exchange;
+  const isOnlyAccount = model.tiers.length === 1 && model.tiers[0]?.length === 1 && model.tiers[0][0]?.provider.credentials.length === 1;
+  return new Plan({
+    model,
+    clientDialect: exchange.client.id,
+    operation: exchange.operation,
+    registry: engine.registry,
+    health: engine.health,
+    random: () => engine.ports.random.next(),
+    encode: (deployment, provider, isForward) => encodeFor(exchange, deployment, provider, isForward, isOnlyAccount),
+  });
+}
+
+const NOT_ENCODED: EncodeResult = { ok: false, issues: [] };
+
+function encodeFor(
+  exchange: Exchange,
+  deployment: Deployment,
+  provider: ProviderDialect,
+  isForward: boolean,
+  isOnlyAccount: boolean,
+): EncodeResult {
+  const { document, head, request, operation } = exchange;
+  if (document === null) return NOT_ENCODED;
+  const target: EncodeTarget = {
+    deploymentId: deployment.id,
+    kind: deployment.provider.kind.id,
+    model: deployment.model,
+    capabilities: deployment.capabilities,
+    profile: deployment.profiles.get(provider.id) ?? {},
+    lossyAllow: deployment.lossyAllow,
+    options: deployment.options,
+    isOnlyAccount,
+  };
+  if (isForward) return provider.forwardRequest(document, head, operation, request.headers, target);
+  const neutral = decodeOnce(exchange);
+  return neutral === null ? NOT_ENCODED : provider.encodeRequest(neutral, target);
+}
+
+/** The neutral request is made on first need and shared by all candidates of other dialects. */
+function decodeOnce(exchange: Exchange): Exchange["neutral"] {
+  if (exchange.neutral !== null || exchange.neutralError !== null) return exchange.neutral;
+  if (exchange.document === null || exchange.route === null) return null;
+  const decoded = exchange.client.decodeRequest(exchange.document, exchange.head, exchange.route, exchange.request.headers);
+  if (decoded.ok) exchange.neutral = decoded.request;
+  else exchange.neutralError = decoded.error;
+  return exchange.neutral;
+}

@@ -1,0 +1,100 @@
+// Finds a repeated member name in one large or escaped object in linear time, whoever chose the names: a seeded hash table whose
+// probes are bounded, then a Set of decoded names, which the engine hashes with a seed of its own.
+
+import { decodeText } from "./json-string.ts";
+import { ABSENT, END, NEXT, START } from "./tape.ts";
+
+/** Steps one name may take in the table before the object is taken to be hostile. Benign names need 1 to 3 at this load. */
+const MAX_PROBES = 32;
+
+const NO_SLOTS: Int32Array = new Int32Array(0);
+
+/** The table, kept and used again by its scanner. */
+export class DuplicateNames {
+  readonly #seed: number;
+  #slots: Int32Array;
+  #hashes: Int32Array;
+  #probes: number;
+
+  constructor(seed: number) {
+    this.#seed = seed | 0;
+    this.#slots = NO_SLOTS;
+    this.#hashes = NO_SLOTS;
+    this.#probes = 0;
+  }
+
+  /** Steps taken in the table so far. */
+  get probes(): number {
+    return this.#probes;
+  }
+
+  /** The first name of the chain at `first` that an earlier one equals, or ABSENT. Names with escapes are compared decoded. */
+  find(bytes: Uint8Array, tape: Int32Array, first: number, count: number, hasEscapes: boolean): number {
+    if (hasEscapes) return findDecoded(bytes, tape, first);
+    this.#clear(count);
+    const slots = this.#slots;
+    const hashes = this.#hashes;
+    const mask = slotCount(count) - 1;
+    for (let node = first; node !== ABSENT; node = tape[node + NEXT] as number) {
+      const start = tape[node + START] as number;
+      const end = tape[node + END] as number;
+      const hash = hashBytes(bytes, start, end, this.#seed);
+      let slot = hash & mask;
+      let probes = 1;
+      // Slots hold node + 1, so that 0 is empty.
+      for (let other = slots[slot] as number; other !== 0; other = slots[slot] as number) {
+        if (hashes[slot] === hash && equalNames(bytes, tape, other - 1, start, end)) return node;
+        if (++probes > MAX_PROBES) return findDecoded(bytes, tape, first);
+        slot = (slot + 1) & mask;
+      }
+      this.#probes += probes;
+      slots[slot] = node + 1;
+      hashes[slot] = hash;
+    }
+    return ABSENT;
+  }
+
+  #clear(count: number): void {
+    const size = slotCount(count);
+    if (this.#slots.length < size) {
+      this.#slots = new Int32Array(size);
+      this.#hashes = new Int32Array(size);
+    } else this.#slots.fill(0, 0, size);
+  }
+}
+
+/** A power of two that leaves at least half of the slots empty. */
+function slotCount(count: number): number {
+  return 1 << (33 - Math.clz32(count));
+}
+
+function findDecoded(bytes: Uint8Array, tape: Int32Array, first: number): number {
+  const seen = new Set<string>();
+  for (let node = first; node !== ABSENT; node = tape[node + NEXT] as number) {
+    const name = decodeText({ bytes, start: (tape[node + START] as number) + 1, end: (tape[node + END] as number) - 1 });
+    if (seen.has(name)) return node;
+    seen.add(name);
+  }
+  return ABSENT;
+}
+
+function equalNames(bytes: Uint8Array, tape: Int32Array, node: number, start: number, end: number): boolean {
+  const other = tape[node + START] as number;
+  if ((tape[node + END] as number) - other !== end - start) return false;
+  for (let i = 1; start + i < end; i++) {
+    if (bytes[start + i] !== bytes[other + i]) return false;
+  }
+  return true;
+}
+
+/** Multiply and rotate per byte, then the finaliser of MurmurHash3 so that low bits depend on all bytes. */
+function hashBytes(bytes: Uint8Array, start: number, end: number, seed: number): number {
+  let hash = seed ^ (end - start);
+  for (let i = start; i < end; i++) {
+    hash = Math.imul(hash ^ (bytes[i] as number), 0x5bd1_e995);
+    hash = (hash << 13) | (hash >>> 19);
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85eb_ca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2_ae35);
+  return hash ^ (hash >>> 16);
+}

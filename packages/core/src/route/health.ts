@@ -1,0 +1,133 @@
+/**
+ * Health of one deployment: a circuit breaker over upstream faults, and a cooldown that an upstream asked for.
+ *
+ * closed ──(failures)──► open ──(time)──► half-open ──(success)──► closed
+ *                          ▲                   └──(failure)──┐
+ *                          └──────── longer each time ───────┘
+ *
+ * Faults of a request never count. State survives configuration generations by deployment id.
+ */
+import type { NeutralError } from "../ir/index.ts";
+
+/** When a breaker opens and for how long, times in milliseconds. */
+export interface BreakerLimits {
+  readonly consecutiveFailures: number;
+  /** Failure rate that opens, once `minCalls` calls fell into the window. */
+  readonly failureRate: number;
+  readonly minCalls: number;
+  readonly windowMs: number;
+  readonly openMs: number;
+  readonly maxOpenMs: number;
+  /** Calls that may run at once while half-open. */
+  readonly probes: number;
+}
+
+export const DEFAULT_BREAKER: BreakerLimits = {
+  consecutiveFailures: 5,
+  failureRate: 0.5,
+  minCalls: 20,
+  windowMs: 30_000,
+  openMs: 5_000,
+  maxOpenMs: 120_000,
+  probes: 1,
+};
+
+/** Why a deployment is skipped now, and for how much longer. */
+export interface Unavailability {
+  readonly cause: "breaker" | "cooldown";
+  readonly retryAfterMs: number;
+}
+
+const COUNTED = new Set<NeutralError["class"]>(["overloaded", "timeout", "upstream-5xx", "network", "protocol"]);
+
+export class DeploymentHealth {
+  readonly #limits: BreakerLimits;
+  #state: "closed" | "open" | "half-open" = "closed";
+  #consecutive = 0;
+  #calls = 0;
+  #failures = 0;
+  #windowStartMs = 0;
+  #openUntilMs = 0;
+  #timesOpened = 0;
+  #probesRunning = 0;
+  #cooldownUntilMs = 0;
+
+  constructor(limits: BreakerLimits = DEFAULT_BREAKER) {
+    this.#limits = limits;
+  }
+
+  get state(): "closed" | "open" | "half-open" {
+    return this.#state;
+  }
+
+  /** Null when a call may go out now. */
+  unavailable(nowMs: number): Unavailability | null {
+    if (nowMs < this.#cooldownUntilMs) return { cause: "cooldown", retryAfterMs: this.#cooldownUntilMs - nowMs };
+    if (this.#state === "open" && nowMs < this.#openUntilMs) return { cause: "breaker", retryAfterMs: this.#openUntilMs - nowMs };
+    if (this.#state === "half-open" && this.#probesRunning >= this.#limits.probes)
+      return { cause: "breaker", retryAfterMs: this.#limits.openMs };
+    return null;
+  }
+
+  /** A call goes out. Exactly one of `succeed`, `fail` or `abandon` follows. */
+  begin(nowMs: number): void {
+    if (this.#state === "open" && nowMs >= this.#openUntilMs) {
+      this.#state = "half-open";
+      this.#probesRunning = 0;
+    }
+    if (this.#state === "half-open") this.#probesRunning += 1;
+  }
+
+  succeed(nowMs: number): void {
+    this.#count(nowMs, false);
+    this.#consecutive = 0;
+    if (this.#state === "closed") return;
+    this.#state = "closed";
+    this.#timesOpened = 0;
+    this.#probesRunning = 0;
+    this.#calls = 0;
+    this.#failures = 0;
+  }
+
+  fail(error: NeutralError, nowMs: number, maxRetryAfterMs: number): void {
+    if (error.retryAfterMs !== undefined && (error.class === "rate-limit" || error.class === "overloaded" || error.class === "quota"))
+      this.#cooldownUntilMs = Math.max(this.#cooldownUntilMs, nowMs + Math.min(error.retryAfterMs, maxRetryAfterMs));
+    if (!COUNTED.has(error.class)) {
+      this.abandon();
+      return;
+    }
+    this.#count(nowMs, true);
+    this.#consecutive += 1;
+    if (this.#state === "half-open" || this.#isBroken()) this.#open(nowMs);
+  }
+
+  /** The call ended without a verdict about the deployment (client gone, the request's own fault). */
+  abandon(): void {
+    if (this.#state === "half-open") this.#probesRunning = Math.max(0, this.#probesRunning - 1);
+  }
+
+  #count(nowMs: number, isFailure: boolean): void {
+    if (nowMs - this.#windowStartMs >= this.#limits.windowMs) {
+      this.#windowStartMs = nowMs;
+      this.#calls = 0;
+      this.#failures = 0;
+    }
+    this.#calls += 1;
+    if (isFailure) this.#failures += 1;
+  }
+
+  #isBroken(): boolean {
+    if (this.#state === "open") return true;
+    if (this.#consecutive >= this.#limits.consecutiveFailures) return true;
+    return this.#calls >= this.#limits.minCalls && this.#failures / this.#calls >= this.#limits.failureRate;
+  }
+
+  #open(nowMs: number): void {
+    // A late failure of a call from before the opening must not extend it.
+    if (this.#state === "open" && nowMs < this.#openUntilMs) return;
+    this.#state = "open";
+    this.#timesOpened += 1;
+    this.#probesRunning = 0;
+    this.#openUntilMs = nowMs + Math.min(this.#limits.maxOpenMs, this.#limits.openMs * 2 ** Math.min(this.#timesOpened - 1, 20));
+  }
+}

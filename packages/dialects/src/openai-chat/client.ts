@@ -1,0 +1,45 @@
+// The client half of this dialect: routes, credentials, the head of a request, and the doors to decoding and encoding.
+import { findHeader } from "@dragoman/core";
+import type { ClientDialect } from "@dragoman/core";
+
+import { readCredential } from "./credential.ts";
+import { pending } from "./pending.ts";
+import { OPENAI_CHAT } from "./dialect-id.ts";
+import { encodeError, encodeStreamError } from "./encode-error.ts";
+import { estimateInputTokens } from "./estimate-tokens.ts";
+import { identify } from "./identity.ts";
+import { encodeModel, encodeModelList } from "./models.ts";
+import { readChatHead } from "./read-head.ts";
+import type { ChatFacts } from "./read-head.ts";
+
+/** Client dialect of chat completions. */
+export const openaiChatClient: ClientDialect<ChatFacts> = {
+  id: OPENAI_CHAT,
+  routes: [
+    { method: "POST", path: "/v1/chat/completions", operation: "generate" },
+    { method: "GET", path: "/v1/models", operation: "list-models" },
+    { method: "GET", path: "/v1/models/{id}", operation: "get-model" },
+  ],
+  // The default dialect: everything that no header or path gives to another one.
+  claims: (path, headers) =>
+    path !== "/v1/messages" &&
+    !path.startsWith("/v1/messages/") &&
+    !path.startsWith("/v1beta/") &&
+    findHeader(headers, "anthropic-version") === undefined &&
+    findHeader(headers, "x-goog-api-key") === undefined,
+  readCredential: (headers) => readCredential(headers),
+  checkHeaders: () => null,
+  readHead: (document) => readChatHead(document),
+  decodeRequest: pending,
+  estimateInputTokens,
+  encodeResponse: pending,
+  createStreamEncoder: pending,
+  encodeError,
+  encodeStreamError: (error) => encodeStreamError(error),
+  encodeTokenCount: (count) => Buffer.from(`{"input_tokens":${count}}`, "utf8"),
+  encodeModelList: (models) => encodeModelList(models),
+  encodeModel,
+  identify,
+  streamContentType: "text/event-stream; charset=utf-8",
+  keepAlive: Buffer.from(": keep-alive\n\n", "utf8"),
+};

@@ -1,0 +1,119 @@
+// Same dialect on both sides: the client's bytes go upstream with the few edits that the server's profile needs. Every edit replaces
+// or removes single nodes; all other bytes stay as the client wrote them.
+import { ABSENT, Edits, IssueList, encodeString } from "@dragoman/core";
+import type { Document, EncodeResult, EncodeTarget, NodeIndex, Operation, RequestHead } from "@dragoman/core";
+
+import { forwardMessages } from "./forward-messages.ts";
+import { isNeutralMember } from "./neutral-values.ts";
+import { acceptsMember, asChatProfile } from "./profiles.ts";
+import type { ChatProfile } from "./profiles.ts";
+import { DROP_CODES, KNOWN_MEMBERS } from "./members.ts";
+import { upstreamHeaders } from "./upstream-headers.ts";
+
+/** Path of chat calls below a provider's base URL. */
+export const CHAT_PATH = "/chat/completions";
+
+/** Forwards a chat request. Also the dry run: an issue that is not allowed refuses the deployment. */
+export function forwardRequest(
+  document: Document,
+  head: RequestHead,
+  operation: Operation,
+  target: EncodeTarget,
+): EncodeResult {
+  const issues = new IssueList(target.lossyAllow);
+  if (operation !== "generate") {
+    issues.reject("capability_missing", "", `Providers of this dialect have no call for ${operation}.`);
+    return { ok: false, issues: issues.issues };
+  }
+  const profile = asChatProfile(target.profile);
+  const edits = new Edits(document);
+  edits.replace(head.modelNode, encodeString(target.model));
+  forwardRoot(document, profile, target, edits, issues);
+  if (head.stream) askForUsage(document, profile, edits);
+  forwardMessages(document, document.member(document.root, "messages"), profile, edits, issues);
+  if (issues.isRefused) return { ok: false, issues: issues.issues };
+  const encoded = { body: edits.finish(), path: CHAT_PATH, headers: upstreamHeaders(target.options), toolMap: null };
+  return { ok: true, encoded, issues: issues.issues };
+}
+
+/** Members of the root that the profile spells otherwise or does not take. */
+function forwardRoot(
+  document: Document,
+  profile: ChatProfile,
+  target: EncodeTarget,
+  edits: Edits,
+  issues: IssueList,
+): void {
+  const root = document.root;
+  const otherLimit = profile.maxTokensField === "max_tokens" ? "max_completion_tokens" : "max_tokens";
+  const hasLimit = document.member(root, profile.maxTokensField) !== ABSENT;
+  const renamesLimit =
+    profile.otherMaxTokensField === "refused" ||
+    (profile.otherMaxTokensField === "reasoning-refuses" && isReasoningModel(target));
+  for (let key = document.firstMember(root); key !== ABSENT; key = document.nextMember(key)) {
+    const value = document.memberValue(key);
+    if (renamesLimit && document.nameEquals(key, otherLimit)) {
+      // Both present and different is refused when the request is read; equal ones need to go only once.
+      if (hasLimit || document.isNull(value)) edits.remove(key);
+      else edits.replace(key, `"${profile.maxTokensField}"`);
+    } else if (profile.seedField !== "seed" && document.nameEquals(key, "seed")) {
+      if (document.isNull(value) || document.member(root, profile.seedField) !== ABSENT) edits.remove(key);
+      else edits.replace(key, `"${profile.seedField}"`);
+    } else if (document.nameEquals(key, "tool_choice")) {
+      if (profile.toolChoiceRequiredWord !== "required" && document.stringEquals(value, "required"))
+        edits.replace(value, encodeString(profile.toolChoiceRequiredWord));
+    } else if (profile.accepts !== null) {
+      forwardClosed(document, key, profile, edits, issues);
+    }
+  }
+}
+
+const isReasoningModel = (target: EncodeTarget): boolean =>
+  target.capabilities.reasoning.support && target.capabilities.sampling === "only-when-reasoning-off";
+
+/** A member that a closed schema lacks goes when it says nothing; else losing it must be allowed. */
+function forwardClosed(
+  document: Document,
+  key: NodeIndex,
+  profile: ChatProfile,
+  edits: Edits,
+  issues: IssueList,
+): void {
+  const name = document.memberName(key);
+  if (name === "stream_options" || acceptsMember(profile, name)) return;
+  const value = document.memberValue(key);
+  if (isNeutralMember(document, name, value)) {
+    edits.remove(key);
+    return;
+  }
+  const code = KNOWN_MEMBERS.has(name) ? (DROP_CODES[name] ?? "unknown_field") : "unknown_field";
+  if (issues.drop(code, document.path(key), `The server refuses the member ${name}.`)) edits.remove(key);
+}
+
+/** Usage is always wanted, also where the client said no; a server that gives it unasked may refuse the question. */
+function askForUsage(document: Document, profile: ChatProfile, edits: Edits): void {
+  const root = document.root;
+  const key = keyOf(document, root, "stream_options");
+  if (profile.streamUsage !== "stream_options") {
+    if (key !== ABSENT && !acceptsMember(profile, "stream_options")) edits.remove(key);
+    return;
+  }
+  if (key === ABSENT) {
+    edits.insertMember(root, "stream_options", '{"include_usage":true}');
+    return;
+  }
+  const options = document.memberValue(key);
+  if (!document.isObject(options)) {
+    edits.replace(options, '{"include_usage":true}');
+    return;
+  }
+  const asked = document.member(options, "include_usage");
+  if (asked === ABSENT) edits.insertMember(options, "include_usage", "true");
+  else if (!document.boolean(asked)) edits.replace(asked, "true");
+}
+
+function keyOf(document: Document, object: NodeIndex, name: string): NodeIndex {
+  for (let key = document.firstMember(object); key !== ABSENT; key = document.nextMember(key))
+    if (document.nameEquals(key, name)) return key;
+  return ABSENT;
+}

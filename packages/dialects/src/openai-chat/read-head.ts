@@ -1,0 +1,64 @@
+// The few members that every chat request needs, read without decoding the rest.
+import { ABSENT } from "@dragoman/core";
+import type { Document, NeutralError, NodeIndex, RequestHead } from "@dragoman/core";
+
+import { invalidRequest } from "../shared/neutral-error.ts";
+
+/** What this room needs of a request to write its answers. */
+export interface ChatFacts {
+  /** The client asked for the usage chunk. */
+  readonly includeUsage: boolean;
+  /** The client used `functions` or `function_call`: answers speak that form. */
+  readonly usesDeprecatedFunctions: boolean;
+  readonly n: number;
+}
+
+/** A head, or why there is none. */
+export type HeadReading =
+  | { readonly ok: true; readonly head: RequestHead<ChatFacts> }
+  | { readonly ok: false; readonly error: NeutralError };
+
+/** Reads the head of a chat request. One walk over the root's members; nothing below `stream_options` is touched. */
+export function readChatHead(document: Document): HeadReading {
+  const root = document.root;
+  if (!document.isObject(root)) return refuse("The request body must be a JSON object.", "");
+  let model: NodeIndex = ABSENT;
+  let stream: NodeIndex = ABSENT;
+  let streamOptions: NodeIndex = ABSENT;
+  let n: NodeIndex = ABSENT;
+  let usesDeprecatedFunctions = false;
+  for (let key = document.firstMember(root); key !== ABSENT; key = document.nextMember(key)) {
+    const value = document.memberValue(key);
+    if (document.nameEquals(key, "model")) model = value;
+    else if (document.nameEquals(key, "stream")) stream = value;
+    else if (document.nameEquals(key, "stream_options")) streamOptions = value;
+    else if (document.nameEquals(key, "n")) n = value;
+    else if (document.nameEquals(key, "functions") || document.nameEquals(key, "function_call"))
+      usesDeprecatedFunctions ||= !document.isNull(value) && !isEmptyArray(document, value);
+  }
+  if (model === ABSENT) return refuse("The request must name a model: the member model is missing.", "/model");
+  if (!document.isString(model)) return refuse("The member model must be a string.", "/model");
+  const name = document.string(model);
+  if (name === "") return refuse("The member model must not be empty.", "/model");
+  if (!isOptional(document, stream, document.isBoolean(stream)))
+    return refuse("The member stream must be true or false.", "/stream");
+  if (!isOptional(document, streamOptions, document.isObject(streamOptions)))
+    return refuse("The member stream_options must be an object.", "/stream_options");
+  const includeUsage = document.member(streamOptions, "include_usage");
+  if (!isOptional(document, includeUsage, document.isBoolean(includeUsage)))
+    return refuse("include_usage must be true or false.", "/stream_options/include_usage");
+  const facts: ChatFacts = {
+    includeUsage: document.boolean(includeUsage),
+    usesDeprecatedFunctions,
+    n: document.isNumber(n) ? document.number(n) : 1,
+  };
+  return { ok: true, head: { model: name, modelNode: model, stream: document.boolean(stream), facts } };
+}
+
+const isOptional = (document: Document, node: NodeIndex, isWanted: boolean): boolean =>
+  node === ABSENT || document.isNull(node) || isWanted;
+
+const isEmptyArray = (document: Document, node: NodeIndex): boolean =>
+  document.isArray(node) && document.count(node) === 0;
+
+const refuse = (message: string, at: string): HeadReading => ({ ok: false, error: invalidRequest(message, at) });

@@ -1,0 +1,73 @@
+/**
+ * How long an upstream asks to wait, read from the headers that vendors use for it. Values that are no time, or lie in the past,
+ * are ignored; callers cap the result.
+ */
+import { findHeader, findHeaders, type HeaderList, type NeutralError } from "@dragoman/core";
+
+const DECIMAL = /^\d{1,15}(?:\.\d{1,9})?$/;
+const DURATION = /^(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?$/;
+
+const readDecimal = (text: string | undefined): number | undefined => {
+  const trimmed = text?.trim();
+  return trimmed !== undefined && DECIMAL.test(trimmed) ? Number(trimmed) : undefined;
+};
+
+/** Reads a duration as `x-ratelimit-reset-*` spells it, e.g. `6m0s` or `120ms`, in milliseconds. */
+export function readDurationMs(text: string): number | undefined {
+  const match = DURATION.exec(text.trim());
+  if (match === null || match[0] === "") return undefined;
+  const [, hours, minutes, seconds, milliseconds] = match;
+  return Number(hours ?? 0) * 3_600_000 + Number(minutes ?? 0) * 60_000 + Number(seconds ?? 0) * 1000 + Number(milliseconds ?? 0);
+}
+
+/** `retry-after` as delta-seconds or as an HTTP date (RFC 9110 §10.2.3). */
+function readRetryAfter(text: string | undefined, nowMs: number): number | undefined {
+  if (text === undefined) return undefined;
+  const seconds = readDecimal(text);
+  if (seconds !== undefined) return seconds * 1000;
+  // Date.parse takes much more than HTTP dates; all of those begin with a day's name.
+  if (!/^[A-Z][a-z]{2,8},? /.test(text.trim())) return undefined;
+  const at = Date.parse(text);
+  return Number.isNaN(at) || at <= nowMs ? undefined : at - nowMs;
+}
+
+/** The longest reset of a limit whose remaining count is zero; a limit that is not used up does not make anyone wait. */
+function readLimitReset(headers: HeaderList): number | undefined {
+  let longest: number | undefined;
+  for (const what of ["requests", "tokens"]) {
+    const reset = findHeader(headers, `x-ratelimit-reset-${what}`);
+    const remaining = findHeader(headers, `x-ratelimit-remaining-${what}`)?.trim();
+    if (reset === undefined || (remaining !== undefined && remaining !== "0")) continue;
+    const duration = readDurationMs(reset);
+    if (duration !== undefined && (longest === undefined || duration > longest)) longest = duration;
+  }
+  return longest;
+}
+
+/** The wait an upstream asks for, in milliseconds: `retry-after-ms`, else `retry-after`, else the reset of a used-up limit. */
+export function readRetryAfterMs(headers: HeaderList, nowMs: number): number | undefined {
+  const milliseconds = readDecimal(findHeader(headers, "retry-after-ms"));
+  if (milliseconds !== undefined) return Math.ceil(milliseconds);
+  const wait = readRetryAfter(findHeader(headers, "retry-after"), nowMs) ?? readLimitReset(headers);
+  return wait === undefined ? undefined : Math.ceil(wait);
+}
+
+/** The values of `retry-after` as the upstream spelled them, to be relayed, or undefined when there are none. */
+export function relayedRetryAfter(headers: HeaderList): readonly string[] | undefined {
+  const values = findHeaders(headers, "retry-after");
+  return values.length === 0 ? undefined : values;
+}
+
+/** The retry hint of an error for its client: what the upstream said, else our own wait in whole seconds, rounded up. */
+export function retryHintHeaders(error: NeutralError): HeaderList {
+  const relayed = error.retryAfterHeaders?.[0];
+  if (relayed !== undefined) return ["retry-after", relayed];
+  return error.retryAfterMs === undefined ? [] : ["retry-after", String(Math.ceil(error.retryAfterMs / 1000))];
+}
+
+/** What an upstream says about retrying: `x-should-retry`, or undefined when it says nothing. */
+export function readShouldRetry(headers: HeaderList): boolean | undefined {
+  const value = findHeader(headers, "x-should-retry")?.trim().toLowerCase();
+  if (value === "true") return true;
+  return value === "false" ? false : undefined;
+}

@@ -1,0 +1,171 @@
+// The front end over node:http: turns (req, res) into (ClientRequest, Responder) for the engine, one exchange per connection at a time,
+// and answers by itself what is no acceptable HTTP. Works on any node:http or node:https server; `createHttpServer` adds what only a
+// server of our own can do.
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Socket } from "node:net";
+
+import type { ClientRequest, Responder } from "@dragoman/core";
+
+import type { BodySource } from "./body-reader.ts";
+import { Connection } from "./connection.ts";
+import type { Arrival, Schedule } from "./connection.ts";
+import { DEFAULT_HTTP_LIMITS } from "./http-limits.ts";
+import type { HttpLimits } from "./http-limits.ts";
+import { NodeRequest } from "./node-request.ts";
+import { NodeResponder } from "./node-responder.ts";
+import { encodeRawRefusal, refusalOfParserError } from "./refusal.ts";
+import type { EncodeRefusal, Refusal } from "./refusal.ts";
+import { checkRequestHead } from "./strict-request.ts";
+
+/** Something that went wrong on a client's connection, for the log. Holds nothing of the request. */
+export interface ConnectionProblem {
+  readonly kind: "refused" | "connection-error" | "handler-threw";
+  readonly detail: string;
+  /** What was thrown, or null. */
+  readonly cause: unknown;
+}
+
+/** What a front end needs from its gateway. */
+export interface NodeHandlerOptions {
+  /** The engine. Must not throw; if it does, the client gets a 500 or a broken answer. */
+  readonly handle: (request: ClientRequest, responder: Responder) => void;
+  readonly encodeRefusal: EncodeRefusal;
+  readonly pool: BodySource;
+  /** Overrides of `DEFAULT_HTTP_LIMITS`. */
+  readonly limits?: Partial<HttpLimits>;
+  /** Timers; Node's own without it. */
+  readonly schedule?: Schedule;
+  readonly onConnectionError?: (problem: ConnectionProblem) => void;
+}
+
+/** A request listener for `node:http` and `node:https`, and for the raw pair of Express and Fastify. */
+export type NodeHandler = (req: IncomingMessage, res: ServerResponse) => void;
+
+/** Makes a request listener that serves every request it is given. */
+export function createNodeHandler(options: NodeHandlerOptions): NodeHandler {
+  const frontEnd = new NodeFrontEnd(options);
+  // A server that has no `checkContinue` listener of ours has already sent `100 Continue`.
+  return (req, res) => frontEnd.accept({ req, res, owesContinue: false });
+}
+
+/** The handler with the doors that an own server needs. */
+export class NodeFrontEnd {
+  readonly limits: HttpLimits;
+  readonly pool: BodySource;
+  readonly schedule: Schedule;
+  readonly flushTimeoutMs: number;
+  isDraining = false;
+  readonly #handle: (request: ClientRequest, responder: Responder) => void;
+  readonly #encodeRefusal: EncodeRefusal;
+  readonly #onConnectionError: (problem: ConnectionProblem) => void;
+  readonly #connections = new WeakMap<Socket, Connection>();
+  readonly #start: (connection: Connection, arrival: Arrival) => void;
+
+  constructor(options: NodeHandlerOptions) {
+    this.limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
+    this.pool = options.pool;
+    this.schedule = options.schedule ?? scheduleWithNode;
+    this.flushTimeoutMs = this.limits.flushTimeoutMs;
+    this.#handle = options.handle;
+    this.#encodeRefusal = options.encodeRefusal;
+    this.#onConnectionError = options.onConnectionError ?? ignoreProblem;
+    this.#start = (connection, arrival) => this.#serve(connection, arrival);
+  }
+
+  /** Takes a request whose head has arrived. */
+  accept(arrival: Arrival): void {
+    this.connectionOf(arrival.req.socket).admit(arrival);
+  }
+
+  /** The state of a socket, made on first use. */
+  connectionOf(socket: Socket): Connection {
+    const known = this.#connections.get(socket);
+    if (known !== undefined) return known;
+    const connection = new Connection(socket, { limits: this.limits, schedule: this.schedule, start: this.#start });
+    this.#connections.set(socket, connection);
+    return connection;
+  }
+
+  /** Handles `clientError`: input that is no HTTP, a head or body that is too slow, or a socket that failed. */
+  onClientError(error: Error, stream: Duplex): void {
+    // node:http passes the net.Socket or TLSSocket of the connection (documented for `clientError`).
+    const socket = stream as Socket;
+    const connection = this.connectionOf(socket);
+    const refusal = refusalOfParserError(error);
+    if (refusal === null || !socket.writable) {
+      this.#report("connection-error", error.message, error);
+      socket.destroy();
+      return;
+    }
+    if (connection.isClosing || connection.broken !== null) return;
+    this.#report("refused", refusal.message, error);
+    connection.broken = refusal.status === 408 ? "timeout" : "malformed";
+    // An answer under way is not disturbed: it is the connection's last, and says so if its request is the broken one.
+    if (connection.isBusy) connection.tenant?.onInputBroken(connection.broken);
+    else this.refuseRaw(connection, refusal);
+  }
+
+  /** Answers on the bare socket and closes it; for input that has no ServerResponse. */
+  refuseRaw(connection: Connection, refusal: Refusal): void {
+    connection.stopAdmitting();
+    connection.socket.write(encodeRawRefusal(refusal, this.#encodeRefusal, new Date().toUTCString()));
+    connection.close();
+  }
+
+  #serve(connection: Connection, arrival: Arrival): void {
+    const { req, res } = arrival;
+    const headers = req.rawHeaders;
+    const check = checkRequestHead(
+      {
+        method: req.method ?? "",
+        versionMajor: req.httpVersionMajor,
+        versionMinor: req.httpVersionMinor,
+        target: req.url ?? "",
+        headers,
+      },
+      this.limits.maxHeaderCount,
+    );
+    const responder = new NodeResponder(this, { connection, req, res, hasBody: !check.ok || check.hasBody });
+    connection.tenant = responder;
+    if (!check.ok) {
+      this.#report("refused", check.message, null);
+      const { status, code, message } = check;
+      this.#refuse(responder, { status, code, message, path: req.url ?? "", headers });
+      return;
+    }
+    const { path, query, contentLength, hasBody, expectsContinue } = check;
+    const owesContinue = arrival.owesContinue && expectsContinue;
+    const request = new NodeRequest(this, { connection, req, res, responder, path, query, contentLength, hasBody, owesContinue });
+    try {
+      this.#handle(request, responder);
+    } catch (cause) {
+      this.#report("handler-threw", "The engine threw.", cause);
+      if (responder.isUnanswered)
+        this.#refuse(responder, { status: 500, code: "internal", message: "The gateway failed.", path, headers });
+      else responder.abort();
+    }
+  }
+
+  #refuse(responder: NodeResponder, refusal: Refusal): void {
+    const { headers, body } = this.#encodeRefusal(refusal);
+    responder.replaceHead(refusal.status, headers);
+    responder.end(body, true);
+  }
+
+  #report(kind: ConnectionProblem["kind"], detail: string, cause: unknown): void {
+    this.#onConnectionError({ kind, detail, cause });
+  }
+}
+
+/** Timers of Node that do not keep the process alive. */
+export function scheduleWithNode(delayMs: number, callback: () => void): { cancel(): void } {
+  const timer = setTimeout(callback, delayMs);
+  timer.unref();
+  return { cancel: () => clearTimeout(timer) };
+}
+
+function ignoreProblem(): void {
+  // A host that gives no listener does not want to know; the client was answered all the same.
+}

@@ -1,0 +1,188 @@
+// The way back to one client over a ServerResponse. States: idle → (held →) streaming → ended, or gone from anywhere before ended.
+// `onGone` is called at most once, and never after `end` or `abort`; bytes handed over are not copied.
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+import type { HeaderList, Responder } from "@dragoman/core";
+import { findHeader, GatewayError } from "@dragoman/core";
+
+import type { BodyReader } from "./body-reader.ts";
+import type { Connection, Tenant } from "./connection.ts";
+
+/** The front end's own state that an answer depends on. */
+export interface ResponderHost {
+  /** Set while the server shuts down: every answer is then its connection's last. */
+  readonly isDraining: boolean;
+  readonly flushTimeoutMs: number;
+}
+
+/** One answer. `held` = the head is known and waits for the first body byte, so that both go out in one write. */
+export class NodeResponder implements Responder, Tenant {
+  onDrain: (() => void) | null = null;
+  onGone: (() => void) | null = null;
+  /** The read of the request's body, which a lost connection ends too. */
+  bodyReader: BodyReader | null = null;
+  readonly #host: ResponderHost;
+  readonly #connection: Connection;
+  readonly #req: IncomingMessage;
+  readonly #res: ServerResponse;
+  readonly #hasBody: boolean;
+  #state: "idle" | "held" | "streaming" | "ended" | "gone" = "idle";
+  #status = 0;
+  #headers: HeaderList = [];
+  #isSelfDelimiting = false;
+  #listensToDrain = false;
+
+  constructor(
+    host: ResponderHost,
+    exchange: {
+      readonly connection: Connection;
+      readonly req: IncomingMessage;
+      readonly res: ServerResponse;
+      readonly hasBody: boolean;
+    },
+  ) {
+    this.#host = host;
+    this.#connection = exchange.connection;
+    this.#req = exchange.req;
+    this.#res = exchange.res;
+    this.#hasBody = exchange.hasBody;
+  }
+
+  /** Bytes that wait for the client on this side of the kernel. */
+  get bufferedBytes(): number {
+    return this.#res.writableLength;
+  }
+
+  /** Whether the answer has not begun, so that another one can still take its place. */
+  get isUnanswered(): boolean {
+    return this.#state === "idle" || this.#state === "held";
+  }
+
+  head(status: number, headers: HeaderList): void {
+    if (this.#state === "gone") return;
+    if (this.#state !== "idle") throw new GatewayError("state_violation", "An answer's head is written once.");
+    this.#state = "held";
+    this.#status = status;
+    this.#headers = headers;
+    // The first bytes usually follow in the same turn and share the head's write.
+    process.nextTick(sendHeldHead, this);
+  }
+
+  /** Sets the head in place of one that was not sent; for the front end's own answers. */
+  replaceHead(status: number, headers: HeaderList): void {
+    if (this.#state === "held") this.#state = "idle";
+    this.head(status, headers);
+  }
+
+  write(bytes: Uint8Array): boolean {
+    if (this.#state === "gone") return true;
+    if (this.#state === "held") this.#sendHead(this.#headers, "streaming");
+    if (this.#state !== "streaming") throw new GatewayError("state_violation", "Body bytes come between head and end.");
+    if (bytes.byteLength === 0 || this.#res.write(bytes)) return true;
+    if (!this.#listensToDrain) {
+      this.#listensToDrain = true;
+      this.#res.on("drain", () => this.onDrain?.());
+    }
+    return false;
+  }
+
+  end(bytes: Uint8Array | null, closeConnection: boolean): void {
+    if (this.#state === "gone") return;
+    if (this.#state !== "held" && this.#state !== "streaming")
+      throw new GatewayError("state_violation", "An answer ends once, after its head.");
+    const isWhole = this.#state === "held";
+    const closes = closeConnection || this.#mustClose();
+    if (closes) {
+      this.#connection.prepareClose();
+      this.#res.once("finish", () => this.#connection.close());
+    }
+    if (isWhole) this.#sendHead(this.#completeHeaders(bytes?.byteLength ?? 0, closes), "ended");
+    this.#state = "ended";
+    this.onDrain = null;
+    this.onGone = null;
+    if (bytes === null || bytes.byteLength === 0) this.#res.end();
+    else this.#res.end(bytes);
+    this.#boundFlush();
+  }
+
+  abort(): void {
+    if (this.#state === "gone") return;
+    const isUnsent = this.isUnanswered;
+    const withReset = !isUnsent && !this.#isSelfDelimiting;
+    this.#leave();
+    if (!withReset) {
+      // Hands over what was written in this turn, such as an error event; the missing last chunk shows that the answer is broken.
+      while (this.#connection.socket.writableCorked > 0) this.#connection.socket.uncork();
+    }
+    this.#connection.destroy({ withReset });
+  }
+
+  isDone(): boolean {
+    // node:http detaches the socket after the last byte was flushed; only then may the next answer begin.
+    return this.#state === "gone" || (this.#state === "ended" && this.#res.socket === null);
+  }
+
+  whenDone(callback: () => void): void {
+    this.#res.once("finish", callback);
+  }
+
+  onConnectionGone(): void {
+    if (this.#state === "ended" || this.#state === "gone") return;
+    const { onGone } = this;
+    this.#leave();
+    this.#connection.destroy({ withReset: false });
+    onGone?.();
+  }
+
+  onInputBroken(reason: "malformed" | "timeout"): void {
+    this.bodyReader?.fail(reason);
+  }
+
+  /** Sends a head that no body byte has followed. */
+  flushHead(): void {
+    if (this.#state !== "held") return;
+    this.#sendHead(this.#headers, "streaming");
+    this.#res.flushHeaders();
+  }
+
+  #leave(): void {
+    this.#state = "gone";
+    this.onDrain = null;
+    this.onGone = null;
+    this.bodyReader?.fail("incomplete");
+  }
+
+  #mustClose(): boolean {
+    if (this.#host.isDraining || this.#connection.broken !== null || this.#req.httpVersionMinor === 0) return true;
+    // The rest of an unread body would have to be read to find the next request.
+    return this.#hasBody && !this.#req.complete;
+  }
+
+  #sendHead(headers: HeaderList, state: "streaming" | "ended"): void {
+    this.#state = state;
+    // HTTP/1.0 without a length is delimited by the end of the connection, so only a reset can show that an answer is broken.
+    this.#isSelfDelimiting = this.#req.httpVersionMinor === 1 && findHeader(headers, "content-length") === undefined;
+    // The cast drops `readonly` only: node:http reads the list and keeps nothing of it.
+    this.#res.writeHead(this.#status, headers as string[]);
+  }
+
+  #completeHeaders(byteLength: number, closes: boolean): HeaderList {
+    const headers = [...this.#headers];
+    const isBodiless = this.#status === 204 || this.#status === 304 || (this.#req.method === "HEAD" && byteLength === 0);
+    // RFC 9110 §8.6: no Content-Length in a 204; for 304 and HEAD only the engine knows the length.
+    if (!isBodiless && findHeader(headers, "content-length") === undefined) headers.push("content-length", String(byteLength));
+    if (closes) headers.push("connection", "close");
+    return headers;
+  }
+
+  /** An ended answer has no engine timer left: the socket's own, which sees the kernel take bytes, watches a client that stalls. */
+  #boundFlush(): void {
+    const { socket } = this.#connection;
+    if (this.#res.socket !== null && socket.writableLength > 0) socket.setTimeout(this.#host.flushTimeoutMs);
+  }
+}
+
+function sendHeldHead(responder: NodeResponder): void {
+  responder.flushHead();
+}
