@@ -12,8 +12,12 @@ export function chatBody(size) {
   let left = size - JSON.stringify(body).length;
   for (let turn = 0; left > 60; turn++) {
     let content = "";
-    while (content.length < Math.min(share, left - 45)) content += content.length % 700 === 0 && turn > 0 ? ACCENTED : SENTENCE;
-    const message = { role: turn % 2 === 0 ? "user" : "assistant", content: content.slice(0, Math.max(10, Math.min(share, left - 40))) };
+    while (content.length < Math.min(share, left - 45))
+      content += content.length % 700 === 0 && turn > 0 ? ACCENTED : SENTENCE;
+    const message = {
+      role: turn % 2 === 0 ? "user" : "assistant",
+      content: content.slice(0, Math.max(10, Math.min(share, left - 40))),
+    };
     messages.push(message);
     left -= Buffer.byteLength(JSON.stringify(message)) + 1;
   }
@@ -30,12 +34,18 @@ export function toolsBody(size) {
         path: { type: "string", description: `The path of file ${i}` },
         limit: { type: "integer", minimum: 1, maximum: 1000, default: 20 },
         mode: { type: "string", enum: ["read", "write", "append"] },
-        filters: { type: "array", items: { type: "object", properties: { key: { type: "string" }, value: { type: ["string", "null"] } } } },
+        filters: {
+          type: "array",
+          items: { type: "object", properties: { key: { type: "string" }, value: { type: ["string", "null"] } } },
+        },
       },
       required: ["path", "mode"],
       additionalProperties: false,
     };
-    const tool = { type: "function", function: { name: `tool_${i}`, description: "Does one thing to a file.", parameters, strict: true } };
+    const tool = {
+      type: "function",
+      function: { name: `tool_${i}`, description: "Does one thing to a file.", parameters, strict: true },
+    };
     tools.push(tool);
     length += JSON.stringify(tool).length + 1;
   }
@@ -44,7 +54,9 @@ export function toolsBody(size) {
 
 /** A message with one base64 image of about `size` bytes. */
 export function imageBody(size) {
-  const data = Buffer.from(Uint8Array.from({ length: Math.floor((size * 3) / 4) }, (_, i) => (i * 197 + (i >> 7)) & 255)).toString("base64");
+  const data = Buffer.from(
+    Uint8Array.from({ length: Math.floor((size * 3) / 4) }, (_, i) => (i * 197 + (i >> 7)) & 255),
+  ).toString("base64");
   const image = { type: "image_url", image_url: { url: `data:image/png;base64,${data}` } };
   return Buffer.from(JSON.stringify({ model: "gpt-5-mini", messages: [{ role: "user", content: [image] }] }));
 }

@@ -14,7 +14,7 @@ function nowNs() {
 
 /** Least nanoseconds per call over the batches. */
 function measure(call) {
-  for (const until = nowNs() + 4 * BATCH_NS; nowNs() < until; ) call();
+  for (const until = nowNs() + 4 * BATCH_NS; nowNs() < until;) call();
   const started = nowNs();
   call();
   const repeats = Math.max(1, Math.round(BATCH_NS / (nowNs() - started + 50)));

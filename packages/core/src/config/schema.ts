@@ -133,7 +133,7 @@ const telemetry = closed(
 /** The configuration's schema. Frozen; `dragoman schema` prints it. */
 export const CONFIG_SCHEMA: JsonSchema = Object.freeze({
   $schema: "https://json-schema.org/draft/2020-12/schema",
-  title: "Dragoman configuration",
+  description: "Configuration of a Dragoman gateway.",
   ...closed(
     {
       $schema: { type: "string", description: "For editors; ignored." },

@@ -33,7 +33,11 @@ describe("isGatewayError", () => {
   const mark = Symbol.for("dragoman.error");
   const rows = [
     { name: "an own error", input: new GatewayError("internal", "x"), expected: true },
-    { name: "an error of another copy of the package", input: Object.assign(new Error("x"), { [mark]: true }), expected: true },
+    {
+      name: "an error of another copy of the package",
+      input: Object.assign(new Error("x"), { [mark]: true }),
+      expected: true,
+    },
     { name: "a plain error", input: new Error("x"), expected: false },
     { name: "an object with a code", input: { code: "internal" }, expected: false },
     { name: "null", input: null, expected: false },

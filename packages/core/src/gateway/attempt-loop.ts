@@ -32,6 +32,7 @@ export async function runAttempts(exchange: Exchange, plan: Plan, model: Resolve
   while (candidate !== null) {
     if (attemptsOnDeployment === 0) exchange.deploymentsTried += 1;
     exchange.candidate = candidate;
+    exchange.issues = candidate.issues;
     const { result, credential } = await runOne(exchange, candidate);
     attemptsOnDeployment += 1;
     if (result.kind !== "failed") {

@@ -177,6 +177,7 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
   // --- what a reader does with the answer
 
   write(bytes: Uint8Array): void {
+    if (this.#state === "settled") return;
     if (this.#isCommitted) this.#host.delivery.push(bytes);
     else if (!this.#gate.hold(bytes)) this.#breakOff(brokenAnswer("The provider's stream brings no content within the allowed size."));
   }

@@ -51,7 +51,7 @@ export class Exchange implements AttemptHost, DeliveryHost {
   attempt: Attempt | null = null;
   candidate: PlanCandidate | null = null;
   readonly settlements: Settlement[] = [];
-  readonly issues: Issue[] = [];
+  issues: readonly Issue[] = [];
   deploymentsTried = 0;
   hasUnreadBody: boolean;
   isExpired = false;

@@ -4,6 +4,7 @@ import type { HeaderList, Issue } from "../dialect/index.ts";
 import type { NeutralError } from "../ir/index.ts";
 import { scan } from "../json/index.ts";
 import { chooseDialect, orderByWeight } from "../route/index.ts";
+import { isOnlyAccount, makeTarget } from "./encode-target.ts";
 import type { Engine } from "./engine.ts";
 import { invalidRequest, jsonFailure, unknownModel, unknownRoute } from "./failures.ts";
 
@@ -59,7 +60,7 @@ export function explainRequest(engine: Engine, snapshot: Snapshot, request: Expl
   const decoded = client.decodeRequest(scanned.document, head, routed.match, headers);
   const operation = routed.match.operation === "count-tokens" ? "count-tokens" : "generate";
   const order = model.tiers.flatMap((tier) => orderByWeight(tier, () => engine.ports.random.next()));
-  const isOnlyAccount = order.length === 1 && order[0]?.provider.credentials.length === 1;
+  const isSole = isOnlyAccount(model.tiers);
   const nowMs = engine.ports.clock.nowMs();
   const plan = order.map((deployment): Verdict => {
     const provider = chooseDialect(deployment, client.id, operation, engine.registry);
@@ -74,16 +75,7 @@ export function explainRequest(engine: Engine, snapshot: Snapshot, request: Expl
       retryAfterMs: engine.health.deployment(deployment.id).unavailable(nowMs)?.retryAfterMs ?? null,
     };
     if (provider === null) return { ...common, verdict: "refused", issues: [], bodyBytes: null };
-    const target = {
-      deploymentId: deployment.id,
-      kind: deployment.provider.kind.id,
-      model: deployment.model,
-      capabilities: deployment.capabilities,
-      profile: deployment.profiles.get(provider.id) ?? {},
-      lossyAllow: deployment.lossyAllow,
-      options: deployment.options,
-      isOnlyAccount,
-    };
+    const target = makeTarget(deployment, provider, isSole);
     if (!isForward && !decoded.ok) return { ...common, verdict: "refused", issues: [], bodyBytes: null };
     const result =
       isForward || !decoded.ok

@@ -1,10 +1,12 @@
 /** The steps of an exchange, in order: authenticate, admit, read, plan, hold, attempt, deliver. Each step is a value or the error that ends it. */
 import { findHeader, type EncodeResult, type EncodeTarget, type ProviderDialect } from "../dialect/index.ts";
-import { isModelAllowed, type Deployment, type ResolvedModel } from "../config/index.ts";
+import { isModelAllowed, type ResolvedModel } from "../config/index.ts";
 import type { NeutralError } from "../ir/index.ts";
 import { scan } from "../json/index.ts";
 import { Plan } from "../route/index.ts";
 import { runAttempts } from "./attempt-loop.ts";
+import { Deadline } from "./deadlines.ts";
+import { isOnlyAccount, makeTarget } from "./encode-target.ts";
 import type { Exchange } from "./exchange.ts";
 import {
   bodyFailure,
@@ -25,12 +27,15 @@ export async function runExchange(exchange: Exchange, refusal: NeutralError | nu
   try {
     const error = refusal ?? (await serve(exchange));
     if (error !== null) exchange.answerError(error);
+    // A step that ends without an answer or an error is a defect; the client must not wait for it.
+    else if (exchange.delivery.isIdle) exchange.answerError(internalFailure());
   } catch (thrown) {
     reportDefect(exchange, thrown);
     if (exchange.delivery.isOpen) exchange.delivery.abort();
     else exchange.answerError(internalFailure());
   }
-  if (!exchange.isClientGone) await exchange.delivered();
+  if (exchange.delivery.isOpen) exchange.deadlines.set(Deadline.stall, exchange.limits.clientStallMs);
+  await exchange.delivered();
   exchange.ticket?.close();
   const outcome = exchange.close();
   for (const observer of exchange.engine.observers) {
@@ -121,7 +126,7 @@ function resolveModel(exchange: Exchange): ResolvedModel | NeutralError {
 
 function makePlan(exchange: Exchange, model: ResolvedModel): Plan {
   const { engine } = exchange;
-  const isOnlyAccount = model.tiers.length === 1 && model.tiers[0]?.length === 1 && model.tiers[0][0]?.provider.credentials.length === 1;
+  const isSole = isOnlyAccount(model.tiers);
   return new Plan({
     model,
     clientDialect: exchange.client.id,
@@ -129,31 +134,15 @@ function makePlan(exchange: Exchange, model: ResolvedModel): Plan {
     registry: engine.registry,
     health: engine.health,
     random: () => engine.ports.random.next(),
-    encode: (deployment, provider, isForward) => encodeFor(exchange, deployment, provider, isForward, isOnlyAccount),
+    encode: (deployment, provider, isForward) => encodeFor(exchange, makeTarget(deployment, provider, isSole), provider, isForward),
   });
 }
 
 const NOT_ENCODED: EncodeResult = { ok: false, issues: [] };
 
-function encodeFor(
-  exchange: Exchange,
-  deployment: Deployment,
-  provider: ProviderDialect,
-  isForward: boolean,
-  isOnlyAccount: boolean,
-): EncodeResult {
+function encodeFor(exchange: Exchange, target: EncodeTarget, provider: ProviderDialect, isForward: boolean): EncodeResult {
   const { document, head, request, operation } = exchange;
   if (document === null) return NOT_ENCODED;
-  const target: EncodeTarget = {
-    deploymentId: deployment.id,
-    kind: deployment.provider.kind.id,
-    model: deployment.model,
-    capabilities: deployment.capabilities,
-    profile: deployment.profiles.get(provider.id) ?? {},
-    lossyAllow: deployment.lossyAllow,
-    options: deployment.options,
-    isOnlyAccount,
-  };
   if (isForward) return provider.forwardRequest(document, head, operation, request.headers, target);
   const neutral = decodeOnce(exchange);
   return neutral === null ? NOT_ENCODED : provider.encodeRequest(neutral, target);

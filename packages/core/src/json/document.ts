@@ -1,7 +1,6 @@
 // Read-only view of a scanned JSON text: navigation over the tape, values decoded on demand. Holds the source bytes, never copies
 // them; a node that is ABSENT is an answer, not an error.
 
-import { decodeText } from "./json-string.ts";
 import { ABSENT, COUNT_SHIFT, END, ESCAPED, HEAD, JsonKind, KIND_MASK, NEXT, NODE_INTS, START } from "./tape.ts";
 import type { NodeIndex, RawSlice, TextSlice } from "./tape.ts";
 
@@ -87,7 +86,9 @@ export class Document {
   /** Members of an object or elements of an array; 0 for anything else. */
   count(node: NodeIndex): number {
     const kind = this.kind(node);
-    return kind === JsonKind.object || kind === JsonKind.array ? (this.#tape[node + HEAD] as number) >>> COUNT_SHIFT : 0;
+    return kind === JsonKind.object || kind === JsonKind.array
+      ? (this.#tape[node + HEAD] as number) >>> COUNT_SHIFT
+      : 0;
   }
 
   /**
@@ -210,7 +211,8 @@ export class Document {
       }
       case JsonKind.array: {
         const array: unknown[] = [];
-        for (let item = this.firstElement(node); item !== ABSENT; item = this.nextElement(item)) array.push(this.value(item));
+        for (let item = this.firstElement(node); item !== ABSENT; item = this.nextElement(item))
+          array.push(this.value(item));
         return array;
       }
       case JsonKind.string:

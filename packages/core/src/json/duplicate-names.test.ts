@@ -12,16 +12,21 @@ function collidingNames(count: number, seed: number): string[] {
     return (mixed << 13) | (mixed >>> 19);
   };
   const blocks = Math.ceil(Math.log2(count));
-  let state = seed ^ (blocks * 4 + 2);
+  let state = seed ^ (blocks * 8 + 2);
   let names = [""];
   state = step(state, 0x22);
   for (let block = 0; block < blocks; block++) {
     const seen = new Map<number, string>();
     let pair: readonly [string, string] | null = null;
-    for (let i = 0; pair === null; i++) {
-      const text = (i + 36 ** 3).toString(36).slice(-4).padStart(4, "_");
+    // About 2^16 tries make a pair in 32 bits likely; the bound only keeps a changed hash from hanging the test.
+    for (let i = 0; pair === null && i < 2_000_000; i++) {
+      const text = Math.imul(i, 0x9e37_79b1 | 0)
+        .toString(16)
+        .replace("-", "m")
+        .padStart(8, "_")
+        .slice(-8);
       let hash = state;
-      for (let at = 0; at < 4; at++) hash = step(hash, text.charCodeAt(at));
+      for (let at = 0; at < 8; at++) hash = step(hash, text.charCodeAt(at));
       const other = seen.get(hash);
       if (other !== undefined && other !== text) {
         pair = [other, text];
@@ -29,6 +34,7 @@ function collidingNames(count: number, seed: number): string[] {
       }
       seen.set(hash, text);
     }
+    if (pair === null) throw new Error("found no colliding names");
     const [left, right] = pair;
     names = names.flatMap((name) => [name + left, name + right]);
   }

@@ -2,7 +2,7 @@
 // probes are bounded, then a Set of decoded names, which the engine hashes with a seed of its own.
 
 import { decodeText } from "./json-string.ts";
-import { ABSENT, END, NEXT, START } from "./tape.ts";
+import { ABSENT, END, HEAD, NEXT, START } from "./tape.ts";
 
 /** Steps one name may take in the table before the object is taken to be hostile. Benign names need 1 to 3 at this load. */
 const MAX_PROBES = 32;
@@ -71,7 +71,11 @@ function slotCount(count: number): number {
 function findDecoded(bytes: Uint8Array, tape: Int32Array, first: number): number {
   const seen = new Set<string>();
   for (let node = first; node !== ABSENT; node = tape[node + NEXT] as number) {
-    const name = decodeText({ bytes, start: (tape[node + START] as number) + 1, end: (tape[node + END] as number) - 1 });
+    const name = decodeText({
+      bytes,
+      start: (tape[node + START] as number) + 1,
+      end: (tape[node + END] as number) - 1,
+    });
     if (seen.has(name)) return node;
     seen.add(name);
   }
@@ -97,4 +101,24 @@ function hashBytes(bytes: Uint8Array, start: number, end: number, seed: number):
   hash = Math.imul(hash ^ (hash >>> 16), 0x85eb_ca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2_ae35);
   return hash ^ (hash >>> 16);
+}
+
+/** Whether a name equal to the one from `from` to `to` is in the chain that starts at `key`; names with escapes are left out. */
+export function hasEqualName(
+  bytes: Uint8Array,
+  tape: Int32Array,
+  key: number,
+  head: number,
+  from: number,
+  to: number,
+): boolean {
+  for (let node = key; node !== ABSENT; node = tape[node + NEXT] as number) {
+    if (tape[node + HEAD] !== head) continue;
+    const other = tape[node + START] as number;
+    if ((tape[node + END] as number) - other !== to - from) continue;
+    let i = 1;
+    while (from + i < to && bytes[from + i] === bytes[other + i]) i++;
+    if (from + i === to) return true;
+  }
+  return false;
 }

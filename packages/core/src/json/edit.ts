@@ -55,14 +55,16 @@ export class Edits {
 
   /** Adds a member after the last one of an object. */
   insertMember(object: NodeIndex, name: string, json: Uint8Array | string): this {
-    if (!this.#document.isObject(object)) throw new GatewayError("state_violation", "cannot insert a member into what is no object");
+    if (!this.#document.isObject(object))
+      throw new GatewayError("state_violation", "cannot insert a member into what is no object");
     this.#containerOf(object).inserted.push({ name, value: json });
     return this;
   }
 
   /** Removes a member, given its name node, or an element of an array, with one comma beside it. */
   remove(node: NodeIndex): this {
-    if (node <= this.#document.root) throw new GatewayError("state_violation", "cannot remove the root or a node that is absent");
+    if (node <= this.#document.root)
+      throw new GatewayError("state_violation", "cannot remove the root or a node that is absent");
     this.#removed.add(node);
     return this;
   }
@@ -110,7 +112,8 @@ export class Edits {
       }
       if (from < to) {
         const value = isObject ? document.memberValue(child) : child;
-        if (nodes[from] === value) throw new GatewayError("state_violation", "a member is removed by its name node, not by its value");
+        if (nodes[from] === value)
+          throw new GatewayError("state_violation", "a member is removed by its name node, not by its value");
         this.#assignRemoved(value, nodes.slice(from, to));
       }
       from = to;
@@ -119,7 +122,9 @@ export class Edits {
   }
 
   #firstChild(container: NodeIndex): NodeIndex {
-    return this.#document.isObject(container) ? this.#document.firstMember(container) : this.#document.firstElement(container);
+    return this.#document.isObject(container)
+      ? this.#document.firstMember(container)
+      : this.#document.firstElement(container);
   }
 
   #nextChild(container: NodeIndex, child: NodeIndex): NodeIndex {

@@ -88,7 +88,12 @@ export function escapeBytes(bytes: Uint8Array, start: number, end: number): Byte
 }
 
 function hexUnit(bytes: Uint8Array, at: number): number {
-  return (hexDigit(bytes, at) << 12) | (hexDigit(bytes, at + 1) << 8) | (hexDigit(bytes, at + 2) << 4) | hexDigit(bytes, at + 3);
+  return (
+    (hexDigit(bytes, at) << 12) |
+    (hexDigit(bytes, at + 1) << 8) |
+    (hexDigit(bytes, at + 2) << 4) |
+    hexDigit(bytes, at + 3)
+  );
 }
 
 /** The letters' low four bits are 1 to 6, so 9 more gives 10 to 15 in either case. */

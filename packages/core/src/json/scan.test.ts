@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { scan, scanRange } from "./scan.ts";
+import type { ScanResult } from "./scan.ts";
 import type { ScanLimits } from "./scan-limits.ts";
 import { ABSENT } from "./tape.ts";
 
@@ -78,11 +79,8 @@ describe("JSONTestSuite", () => {
   it.each(suite.cases.filter(({ name }) => name.startsWith("y_")))("accepts $name", (row) => {
     const bytes = inputOf(row);
     const result = scan(bytes);
-    if (REPEATED_NAMES.has(row.name)) {
-      expect(result).toMatchObject({ ok: false, error: { code: "json_duplicate_member" } });
-    } else {
-      expect(result.ok).toBe(true);
-    }
+    const code = REPEATED_NAMES.has(row.name) ? "json_duplicate_member" : null;
+    expect(result.ok ? null : result.error.code).toBe(code);
     const tolerant = scan(bytes, { duplicates: "last-wins" });
     expect(tolerant.ok && tolerant.document.value(0)).toEqual(JSON.parse(bytes.toString()));
   });
@@ -110,7 +108,14 @@ describe("scan, where it fails", () => {
     { input: '{"a":1,}', code: "json_syntax", offset: 7, line: 1, column: 8, path: "$" },
     { input: '{"a" 1}', code: "json_syntax", offset: 5, line: 1, column: 6, path: "$.a" },
     { input: '{"é":nul}', code: "json_syntax", offset: 6, line: 1, column: 6, path: '$["é"]' },
-    { input: '{"messages":[{"a":[]},{"content":"\t"}]}', code: "json_syntax", offset: 34, line: 1, column: 35, path: "$.messages[1].content" },
+    {
+      input: '{"messages":[{"a":[]},{"content":"\t"}]}',
+      code: "json_syntax",
+      offset: 34,
+      line: 1,
+      column: 35,
+      path: "$.messages[1].content",
+    },
     { input: '{"a":{"b":[[],[0,-]]}}', code: "json_syntax", offset: 18, line: 1, column: 19, path: "$.a.b[1][1]" },
     { input: '{"a b":{"\\u0063":"\\x"}}', code: "json_syntax", offset: 18, line: 1, column: 19, path: '$["a b"].c' },
     { input: '{"a":{"b":1},"a":2}', code: "json_duplicate_member", offset: 13, line: 1, column: 14, path: "$" },
@@ -148,14 +153,32 @@ describe("scan limits", () => {
   const members = (count: number): string => `{${Array.from({ length: count }, (_, i) => `"k${i}":0`).join(",")}}`;
   const rows: readonly { name: string; limits?: ScanLimits; atLimit: string; past: string; code: string }[] = [
     { name: "default depth", atLimit: nest(128), past: nest(129), code: "json_depth" },
-    { name: "depth in objects", limits: { maxDepth: 2 }, atLimit: '{"a":{},"b":[]}', past: '{"a":{"b":{}}}', code: "json_depth" },
+    {
+      name: "depth in objects",
+      limits: { maxDepth: 2 },
+      atLimit: '{"a":{},"b":[]}',
+      past: '{"a":{"b":{}}}',
+      code: "json_depth",
+    },
     { name: "depth 0", limits: { maxDepth: 0 }, atLimit: "1", past: "[]", code: "json_depth" },
     { name: "members", limits: { maxMembers: 5 }, atLimit: members(5), past: members(6), code: "json_members" },
     { name: "members 0", limits: { maxMembers: 0 }, atLimit: "{}", past: members(1), code: "json_members" },
     { name: "default members", atLimit: members(100_000), past: members(100_001), code: "json_members" },
     { name: "nodes in an array", limits: { maxNodes: 4 }, atLimit: "[1,2,3]", past: "[1,2,3,4]", code: "json_members" },
-    { name: "nodes in an object", limits: { maxNodes: 5 }, atLimit: members(2), past: members(3), code: "json_members" },
-    { name: "nodes beyond one tape", limits: { maxNodes: 1001 }, atLimit: `[${"0,".repeat(999)}0]`, past: `[${"0,".repeat(1000)}0]`, code: "json_members" },
+    {
+      name: "nodes in an object",
+      limits: { maxNodes: 5 },
+      atLimit: members(2),
+      past: members(3),
+      code: "json_members",
+    },
+    {
+      name: "nodes beyond one tape",
+      limits: { maxNodes: 1001 },
+      atLimit: `[${"0,".repeat(999)}0]`,
+      past: `[${"0,".repeat(1000)}0]`,
+      code: "json_members",
+    },
     { name: "one node", limits: { maxNodes: 1 }, atLimit: "[]", past: "[0]", code: "json_members" },
   ];
   it.each(rows)("accepts $name at the limit and refuses it one past", ({ limits, atLimit, past, code }) => {
@@ -167,13 +190,26 @@ describe("scan limits", () => {
 /** Texts near JSON: valid ones with white space, and the same with a few bytes changed. */
 const spacing = fc.constantFrom("", " ", "\n\t", "\r\n  ");
 const validText = fc
-  .tuple(fc.jsonValue({ noUnicodeString: false, maxDepth: 5 }), fc.constantFrom(undefined, 1, 2, "\t"), spacing, spacing)
+  .tuple(
+    fc.jsonValue({ noUnicodeString: false, maxDepth: 5 }),
+    fc.constantFrom(undefined, 1, 2, "\t"),
+    spacing,
+    spacing,
+  )
   .map(([value, indent, before, after]) => `${before}${JSON.stringify(value, null, indent)}${after}`);
 const escapedText = fc
-  .array(fc.oneof(fc.constantFrom("\\n", "\\u00e9", "\\ud83d\\ude00", "\\ud800", "\\/", "\\\\", '\\"', "é", "😀", "#", "]", "!"), fc.string({ maxLength: 9 }).map((s) => JSON.stringify(s).slice(1, -1))))
+  .array(
+    fc.oneof(
+      fc.constantFrom("\\n", "\\u00e9", "\\ud83d\\ude00", "\\ud800", "\\/", "\\\\", '\\"', "é", "😀", "#", "]", "!"),
+      fc.string({ maxLength: 9 }).map((s) => JSON.stringify(s).slice(1, -1)),
+    ),
+  )
   .map((pieces) => `["${pieces.join("")}"]`);
 const brokenText = fc
-  .tuple(fc.oneof(validText, escapedText), fc.array(fc.tuple(fc.nat(), fc.constantFrom(..."{}[]\",:\\0-.eE+tfn \n\u0001u")), { maxLength: 3 }))
+  .tuple(
+    fc.oneof(validText, escapedText),
+    fc.array(fc.tuple(fc.nat(), fc.constantFrom(...'{}[]",:\\0-.eE+tfn \n\u0001u')), { maxLength: 3 }),
+  )
   .map(([text, changes]) => {
     let changed = text;
     for (const [at, character] of changes) {
@@ -192,6 +228,13 @@ function parseOrNothing(text: string): { readonly value: unknown } | null {
   }
 }
 
+/** All that a result says, with offsets counted from the start of the text. The message names the offset and is left out. */
+function outcomeOf(result: ScanResult, textStart: number): unknown {
+  if (!result.ok) return { ...result.error, message: "", offset: result.error.offset - textStart };
+  const { document } = result;
+  return { value: document.value(0), start: document.start(0) - textStart, end: document.end(0) - textStart };
+}
+
 describe("scan, compared with JSON.parse", () => {
   it("accepts the same texts and gives the same values", () => {
     fc.assert(
@@ -200,8 +243,8 @@ describe("scan, compared with JSON.parse", () => {
         // What UTF-8 cannot hold was replaced by the encoder; both sides read the same bytes.
         const expected = parseOrNothing(bytes.toString());
         const result = scan(bytes, { duplicates: "last-wins" });
-        expect(result.ok).toBe(expected !== null);
-        if (result.ok && expected !== null) expect(JSON.stringify(result.document.value(0))).toBe(JSON.stringify(expected.value));
+        const actual = result.ok ? { value: result.document.value(0) } : null;
+        expect(JSON.stringify(actual)).toBe(JSON.stringify(expected));
       }),
       { numRuns: 2000 },
     );
@@ -209,28 +252,20 @@ describe("scan, compared with JSON.parse", () => {
 
   it("gives the same result at every alignment and inside other bytes", () => {
     fc.assert(
-      fc.property(fc.oneof(validText, brokenText), fc.nat(7), fc.nat(7), fc.constantFrom(0x22, 0x5c, 0x20, 0xff), (text, before, after, fill) => {
-        const inner = Buffer.from(text);
-        const whole = new Uint8Array(before + inner.length + after).fill(fill);
-        whole.set(inner, before);
-        const alone = scan(Uint8Array.from(inner));
-        const inside = scanRange(whole, before, before + inner.length);
-        const view = scan(whole.subarray(before, before + inner.length));
-        expect(inside.ok).toBe(alone.ok);
-        expect(view.ok).toBe(alone.ok);
-        if (alone.ok && inside.ok && view.ok) {
-          expect(inside.document.value(0)).toEqual(alone.document.value(0));
-          expect(view.document.value(0)).toEqual(alone.document.value(0));
-          expect(inside.document.start(0)).toBe(alone.document.start(0) + before);
-          expect(inside.document.end(0)).toBe(alone.document.end(0) + before);
-        } else if (!alone.ok && !inside.ok && !view.ok) {
-          expect(view.error).toEqual(alone.error);
-          expect(inside.error.offset).toBe(alone.error.offset + before);
-          expect(inside.error.path).toBe(alone.error.path);
-          expect(inside.error.line).toBe(alone.error.line);
-          expect(inside.error.column).toBe(alone.error.column);
-        }
-      }),
+      fc.property(
+        fc.oneof(validText, brokenText),
+        fc.nat(7),
+        fc.nat(7),
+        fc.constantFrom(0x22, 0x5c, 0x20, 0xff),
+        (text, before, after, fill) => {
+          const inner = Buffer.from(text);
+          const whole = new Uint8Array(before + inner.length + after).fill(fill);
+          whole.set(inner, before);
+          const alone = outcomeOf(scan(Uint8Array.from(inner)), 0);
+          expect(outcomeOf(scan(whole.subarray(before, before + inner.length)), 0)).toEqual(alone);
+          expect(outcomeOf(scanRange(whole, before, before + inner.length), before)).toEqual(alone);
+        },
+      ),
     );
   });
 
@@ -269,7 +304,8 @@ describe("scan, its slices", () => {
           for (let item = document.firstElement(node); item !== ABSENT; item = document.nextElement(item)) take(item);
           return out + bytes.toString("utf8", at, raw.end);
         };
-        const whole = bytes.toString("utf8", 0, document.start(0)) + rejoin(0) + bytes.toString("utf8", document.end(0));
+        const whole =
+          bytes.toString("utf8", 0, document.start(0)) + rejoin(0) + bytes.toString("utf8", document.end(0));
         expect(whole).toBe(text);
       }),
     );

@@ -56,11 +56,12 @@ describe("Scanner", () => {
 
 describe("Scanner, repeated names", () => {
   const names = (count: number): string[] => Array.from({ length: count }, (_, i) => `name-${i}`);
-  const objectOf = (keys: readonly string[]): Buffer => Buffer.from(`{${keys.map((key) => `"${key}":[{"x":1}]`).join(",")}}`);
+  const objectOf = (keys: readonly string[]): Buffer =>
+    Buffer.from(`{${keys.map((key) => `"${key}":[{"x":1}]`).join(",")}}`);
 
   it.each([2, 3, 15, 16, 17, 18, 40, 1000])("finds the one repeated name among %d", (count) => {
     const keys = names(count - 1);
-    for (const place of [0, count >> 1, count - 2]) {
+    for (const place of [0, (count - 1) >> 1, count - 2]) {
       const scanner = new Scanner();
       expect(scanner.scan(objectOf([...keys, keys[place] ?? ""]))).toBeNull();
       expect(scanner.error?.code).toBe("json_duplicate_member");
@@ -92,7 +93,9 @@ describe("Scanner, repeated names", () => {
     const name = fc.stringMatching(/^[ab\\"é]{0,3}$/);
     const spelled = fc.tuple(name, fc.boolean()).map(([text, isEscaped]) => {
       const plain = JSON.stringify(text);
-      const spelling = isEscaped ? `"${[...text].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`).join("")}"` : plain;
+      const spelling = isEscaped
+        ? `"${[...text].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`).join("")}"`
+        : plain;
       return { text, spelling };
     });
     fc.assert(

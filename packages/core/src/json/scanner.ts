@@ -3,19 +3,19 @@
 // NEXT save the state of the container around it, so the loop needs no stack of its own (see README.md).
 
 import { Document, rebindDocument } from "./document.ts";
-import { DuplicateNames } from "./duplicate-names.ts";
+import { DuplicateNames, hasEqualName } from "./duplicate-names.ts";
 import { resolveLimits } from "./scan-limits.ts";
 import type { ResolvedLimits, ScanLimits } from "./scan-limits.ts";
 import { describeFailure } from "./syntax-error.ts";
 import type { JsonErrorCode, JsonSyntaxError } from "./syntax-error.ts";
-import { ABSENT, COUNT_SHIFT, END, ESCAPED, HEAD, JsonKind, KIND_MASK, NEXT, NODE_INTS, START } from "./tape.ts";
+import { ABSENT, COUNT_SHIFT, END, ESCAPED, JsonKind, KIND_MASK, NEXT, NODE_INTS, START } from "./tape.ts";
+import { escapeLength, literalKind, numberEnd, skipSpace, stopCandidate } from "./tokens.ts";
 import { firstInvalidUtf8, isUtf8Range } from "./utf8.ts";
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
-const LETTER_U = 0x75;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
@@ -33,21 +33,11 @@ const MAX_FIRST_TAPE_INTS = 16_384;
 /** Offsets are kept as 32-bit integers. */
 const MAX_OFFSET = 0x7fff_ffff;
 
-const IS_SPACE: Uint8Array = classTable(" \t\n\r");
-const IS_DIGIT: Uint8Array = classTable("0123456789");
-const IS_HEX: Uint8Array = classTable("0123456789abcdefABCDEF");
-const IS_SHORT_ESCAPE: Uint8Array = classTable('"\\/bfnrt');
 /** The word loop finds the first stop byte in a word by its lowest set bit, which holds where words are little-endian. */
 const IS_LITTLE_ENDIAN: boolean = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
 
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 const NO_WORDS: Int32Array = new Int32Array(0);
-
-function classTable(characters: string): Uint8Array {
-  const table = new Uint8Array(256);
-  for (const character of characters) table[character.charCodeAt(0)] = 1;
-  return table;
-}
 
 /**
  * Scans JSON texts one after another with the same memory. The document that `scan` returns is one object used again: it is valid
@@ -60,6 +50,9 @@ export class Scanner {
   #tape: Int32Array;
   #words: Int32Array;
   #wordsOf: ArrayBufferLike;
+  #bytes: Uint8Array;
+  #start: number;
+  #end: number;
   #error: JsonSyntaxError | null;
 
   /** `expectedBytes` sizes the first tape; it grows as needed. */
@@ -70,6 +63,9 @@ export class Scanner {
     this.#document = new Document(NO_BYTES, this.#tape, this.#limits.duplicates === "last-wins");
     this.#words = NO_WORDS;
     this.#wordsOf = NO_WORDS.buffer;
+    this.#bytes = NO_BYTES;
+    this.#start = 0;
+    this.#end = 0;
     this.#error = null;
   }
 
@@ -89,9 +85,12 @@ export class Scanner {
     if (start < 0 || end > bytes.length || start > end || !Number.isInteger(start) || !Number.isInteger(end)) {
       throw new RangeError(`no range ${start} to ${end} in ${bytes.length} bytes`);
     }
+    this.#bytes = bytes;
+    this.#start = start;
+    this.#end = end;
     if (!this.#parse(bytes, start, end)) return null;
     if (!isUtf8Range(bytes, start, end)) {
-      this.#refuseEncoding(bytes, start, end);
+      this.#fail("json_encoding", "invalid UTF-8", end, ABSENT, 0, ABSENT);
       return null;
     }
     rebindDocument(this.#document, bytes, this.#tape);
@@ -103,7 +102,7 @@ export class Scanner {
    * in an object its name first; the inner loop then takes what follows a value until another one is due.
    */
   #parse(bytes: Uint8Array, start: number, end: number): boolean {
-    if (end > MAX_OFFSET) return this.#fail("json_members", "JSON text of 2 GiB or more", start, bytes, start, end, ABSENT, 0, ABSENT);
+    if (end > MAX_OFFSET) return this.#fail("json_members", "JSON text of 2 GiB or more", start, ABSENT, 0, ABSENT);
     const { maxDepth, maxMembers } = this.#limits;
     const refusesDuplicates = this.#limits.duplicates === "refuse";
     const base = bytes.byteOffset;
@@ -125,7 +124,7 @@ export class Scanner {
     for (;;) {
       if (top > room) {
         if (!this.#makeRoom(top + (isInObject ? 2 * NODE_INTS : NODE_INTS))) {
-          return this.#fail("json_members", "more values than allowed", i, bytes, start, end, parent, count, ABSENT);
+          return this.#fail("json_members", "more values than allowed", i, parent, count, ABSENT);
         }
         tape = this.#tape;
         room = this.#room();
@@ -134,25 +133,26 @@ export class Scanner {
 
       if (isInObject) {
         if (i >= end || bytes[i] !== QUOTE) {
-          return this.#fail("json_syntax", "expected a member name in quotes", i, bytes, start, end, parent, count, ABSENT);
+          return this.#fail("json_syntax", "expected a member name in quotes", i, parent, count, ABSENT);
         }
         if (count >= maxMembers) {
-          return this.#fail("json_members", `more than ${maxMembers} members in an object`, i, bytes, start, end, parent, count, ABSENT);
+          return this.#fail("json_members", `more than ${maxMembers} members in an object`, i, parent, count, ABSENT);
         }
         const nameStart = i++;
         let head: number = STRING;
         for (;;) {
           i = stopCandidate(words, wordEnd, base, i);
-          if (i >= end) return this.#fail("json_syntax", "member name without closing quote", i, bytes, start, end, parent, count, ABSENT);
+          if (i >= end) return this.#fail("json_syntax", "member name without closing quote", i, parent, count, ABSENT);
           byte = bytes[i] as number;
           if (byte === QUOTE) break;
           if (byte === BACKSLASH) {
             const length = escapeLength(bytes, i, end);
-            if (length === 0) return this.#fail("json_syntax", "invalid escape in a member name", i, bytes, start, end, parent, count, ABSENT);
+            if (length === 0)
+              return this.#fail("json_syntax", "invalid escape in a member name", i, parent, count, ABSENT);
             head = STRING | ESCAPED;
             i += length;
           } else if (byte < 0x20) {
-            return this.#fail("json_syntax", "control character in a member name", i, bytes, start, end, parent, count, ABSENT);
+            return this.#fail("json_syntax", "control character in a member name", i, parent, count, ABSENT);
           } else i++;
         }
         if (head === STRING) {
@@ -167,7 +167,14 @@ export class Scanner {
           if (refusesDuplicates && count < SMALL_OBJECT) {
             const bit = 1 << (Math.imul(signature, 0x9e37_79b1) >>> 27);
             if ((filter & bit) !== 0 && hasEqualName(bytes, tape, parent + NODE_INTS, head, nameStart, i + 1)) {
-              return this.#fail("json_duplicate_member", "member name repeated in its object", nameStart, bytes, start, end, parent, count, ABSENT);
+              return this.#fail(
+                "json_duplicate_member",
+                "member name repeated in its object",
+                nameStart,
+                parent,
+                count,
+                ABSENT,
+              );
             }
             filter |= bit;
           }
@@ -184,7 +191,7 @@ export class Scanner {
         top += NODE_INTS;
         if (i < end && (bytes[i] as number) <= 0x20) i = skipSpace(bytes, i, end);
         if (i >= end || bytes[i] !== COLON) {
-          return this.#fail("json_syntax", "expected ':' after a member name", i, bytes, start, end, parent, count, last);
+          return this.#fail("json_syntax", "expected ':' after a member name", i, parent, count, last);
         }
         i++;
         if (i < end && (bytes[i] as number) <= 0x20) i = skipSpace(bytes, i, end);
@@ -201,22 +208,29 @@ export class Scanner {
         i++;
         for (;;) {
           i = stopCandidate(words, wordEnd, base, i);
-          if (i >= end) return this.#fail("json_syntax", "string without closing quote", i, bytes, start, end, parent, count, last);
+          if (i >= end) return this.#fail("json_syntax", "string without closing quote", i, parent, count, last);
           byte = bytes[i] as number;
           if (byte === QUOTE) break;
           if (byte === BACKSLASH) {
             const length = escapeLength(bytes, i, end);
-            if (length === 0) return this.#fail("json_syntax", "invalid escape in a string", i, bytes, start, end, parent, count, last);
+            if (length === 0) return this.#fail("json_syntax", "invalid escape in a string", i, parent, count, last);
             head = STRING | ESCAPED;
             i += length;
           } else if (byte < 0x20) {
-            return this.#fail("json_syntax", "control character in a string, which must be escaped", i, bytes, start, end, parent, count, last);
+            return this.#fail(
+              "json_syntax",
+              "control character in a string, which must be escaped",
+              i,
+              parent,
+              count,
+              last,
+            );
           } else i++;
         }
         i++;
       } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
         if (++depth > maxDepth) {
-          return this.#fail("json_depth", `nested deeper than ${maxDepth}`, i, bytes, start, end, parent, count, last);
+          return this.#fail("json_depth", `nested deeper than ${maxDepth}`, i, parent, count, last);
         }
         i++;
         if (i < end && (bytes[i] as number) <= 0x20) i = skipSpace(bytes, i, end);
@@ -238,15 +252,15 @@ export class Scanner {
           filter = 0;
           continue;
         }
-      } else if (byte === 0x2d || IS_DIGIT[byte] === 1) {
+      } else if (byte === 0x2d || (byte >= 0x30 && byte <= 0x39)) {
         i = numberEnd(bytes, i, end);
-        if (i < 0) return this.#fail("json_syntax", "malformed number", ~i, bytes, start, end, parent, count, last);
+        if (i < 0) return this.#fail("json_syntax", "malformed number", ~i, parent, count, last);
         head = JsonKind.number;
       } else {
         const kind = literalKind(bytes, i, end);
         if (kind === 0) {
           const problem = i >= end ? "text ends where a value is due" : "expected a value";
-          return this.#fail("json_syntax", problem, i, bytes, start, end, parent, count, last);
+          return this.#fail("json_syntax", problem, i, parent, count, last);
         }
         head = kind;
         i += kind === JsonKind.false ? 5 : 4;
@@ -261,7 +275,7 @@ export class Scanner {
       for (;;) {
         if (i < end && (bytes[i] as number) <= 0x20) i = skipSpace(bytes, i, end);
         if (parent === ABSENT) {
-          if (i < end) return this.#fail("json_syntax", "bytes after the JSON text", i, bytes, start, end, parent, count, last);
+          if (i < end) return this.#fail("json_syntax", "bytes after the JSON text", i, parent, count, last);
           return true;
         }
         byte = i < end ? (bytes[i] as number) : 0;
@@ -272,7 +286,7 @@ export class Scanner {
         }
         if (byte !== (isInObject ? CLOSE_OBJECT : CLOSE_ARRAY)) {
           const problem = isInObject ? "expected ',' or '}' after a member" : "expected ',' or ']' after an element";
-          return this.#fail("json_syntax", problem, i, bytes, start, end, parent, count, last);
+          return this.#fail("json_syntax", problem, i, parent, count, last);
         }
         count++;
         i++;
@@ -282,7 +296,14 @@ export class Scanner {
         if (isInObject && refusesDuplicates && (count > SMALL_OBJECT || (closedHead & ESCAPED) !== 0)) {
           const repeated = this.#names.find(bytes, tape, closed + NODE_INTS, count, (closedHead & ESCAPED) !== 0);
           if (repeated !== ABSENT) {
-            return this.#fail("json_duplicate_member", "member name repeated in its object", tape[repeated + START] as number, bytes, start, end, parent, count, ABSENT);
+            return this.#fail(
+              "json_duplicate_member",
+              "member name repeated in its object",
+              tape[repeated + START] as number,
+              parent,
+              count,
+              ABSENT,
+            );
           }
         }
         parent = tape[closed + END] as number;
@@ -323,24 +344,11 @@ export class Scanner {
     return true;
   }
 
-  #refuseEncoding(bytes: Uint8Array, start: number, end: number): void {
-    const offset = firstInvalidUtf8(bytes, start, end);
-    const point = { bytes, start, end, tape: this.#tape, parent: ABSENT, count: 0, key: ABSENT };
-    this.#error = describeFailure("json_encoding", "invalid UTF-8", offset, point);
-  }
-
   /** Many plain parameters rather than an object: the parse loop keeps its state in locals. Bytes that are no UTF-8 come first. */
-  #fail(
-    code: JsonErrorCode,
-    problem: string,
-    offset: number,
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    parent: number,
-    count: number,
-    key: number,
-  ): false {
+  #fail(code: JsonErrorCode, problem: string, offset: number, parent: number, count: number, key: number): false {
+    const bytes = this.#bytes;
+    const start = this.#start;
+    const end = this.#end;
     const invalid = isUtf8Range(bytes, start, end) ? -1 : firstInvalidUtf8(bytes, start, end);
     const point = { bytes, start, end, tape: this.#tape, parent, count, key };
     this.#error =
@@ -348,105 +356,5 @@ export class Scanner {
         ? describeFailure("json_encoding", "invalid UTF-8", invalid, { ...point, parent: ABSENT })
         : describeFailure(code, problem, offset, point);
     return false;
-  }
-}
-
-/**
- * Goes from `at` over bytes of a string that need no look, four at a time, and stops at the first quote, backslash or control
- * character, or earlier: at a byte that only looks like one, or where fewer than four bytes are left (`at` itself if need be).
- */
-function stopCandidate(words: Int32Array, wordEnd: number, base: number, at: number): number {
-  let word = (base + at) >> 2;
-  if (word >= wordEnd) return at;
-  // With 0x02 flipped, quotes and bytes below 0x20 are the bytes below 0x21. A subtraction borrows out of a stop byte only, so the
-  // lowest flag is exact unless it stems from a byte before `at`, whose own flag is masked off.
-  let four = words[word] as number;
-  let stops =
-    (((four ^ 0x0202_0202) - 0x2121_2121) | ((four ^ 0x5c5c_5c5c) - 0x0101_0101)) &
-    ~four &
-    0x8080_8080 &
-    (-1 << (((base + at) & 3) << 3));
-  while (stops === 0 && ++word < wordEnd) {
-    four = words[word] as number;
-    stops = (((four ^ 0x0202_0202) - 0x2121_2121) | ((four ^ 0x5c5c_5c5c) - 0x0101_0101)) & ~four & 0x8080_8080;
-  }
-  const at0 = (word << 2) - base;
-  return stops === 0 ? at0 : at0 + ((31 - Math.clz32(stops & -stops)) >> 3);
-}
-
-/** Whether a name equal to the one from `from` to `to` is in the chain that starts at `key`; names with escapes are left out. */
-function hasEqualName(bytes: Uint8Array, tape: Int32Array, key: number, head: number, from: number, to: number): boolean {
-  for (let node = key; node !== ABSENT; node = tape[node + NEXT] as number) {
-    if (tape[node + HEAD] !== head) continue;
-    const other = tape[node + START] as number;
-    if ((tape[node + END] as number) - other !== to - from) continue;
-    let i = 1;
-    while (from + i < to && bytes[from + i] === bytes[other + i]) i++;
-    if (from + i === to) return true;
-  }
-  return false;
-}
-
-/** Offset of the first byte that is no white space (RFC 8259 §2). */
-function skipSpace(bytes: Uint8Array, at: number, end: number): number {
-  let i = at;
-  while (i < end && IS_SPACE[bytes[i] as number] === 1) i++;
-  return i;
-}
-
-/** Bytes of the escape at `at`: 2, 6, or 0 when it is none of RFC 8259 §7. */
-function escapeLength(bytes: Uint8Array, at: number, end: number): number {
-  if (at + 1 >= end) return 0;
-  const kind = bytes[at + 1] as number;
-  if (IS_SHORT_ESCAPE[kind] === 1) return 2;
-  if (kind !== LETTER_U || at + 6 > end) return 0;
-  for (let i = at + 2; i < at + 6; i++) {
-    if (IS_HEX[bytes[i] as number] === 0) return 0;
-  }
-  return 6;
-}
-
-/** Offset after the number at `at` (RFC 8259 §6), or the complement of the offset where it stops being one. */
-function numberEnd(bytes: Uint8Array, at: number, end: number): number {
-  let i = at;
-  if (bytes[i] === 0x2d) i++;
-  if (i < end && bytes[i] === 0x30) i++;
-  else {
-    const digits = i;
-    while (i < end && IS_DIGIT[bytes[i] as number] === 1) i++;
-    if (i === digits) return ~i;
-  }
-  if (i < end && bytes[i] === 0x2e) {
-    const digits = ++i;
-    while (i < end && IS_DIGIT[bytes[i] as number] === 1) i++;
-    if (i === digits) return ~i;
-  }
-  if (i < end && ((bytes[i] as number) | 0x20) === 0x65) {
-    i++;
-    if (i < end && (bytes[i] === 0x2b || bytes[i] === 0x2d)) i++;
-    const digits = i;
-    while (i < end && IS_DIGIT[bytes[i] as number] === 1) i++;
-    if (i === digits) return ~i;
-  }
-  return i;
-}
-
-/** The kind of the literal name at `at` (RFC 8259 §3), or 0. */
-function literalKind(bytes: Uint8Array, at: number, end: number): number {
-  if (at + 4 > end) return 0;
-  const second = bytes[at + 1];
-  const third = bytes[at + 2];
-  const fourth = bytes[at + 3];
-  switch (bytes[at]) {
-    case 0x74:
-      return second === 0x72 && third === 0x75 && fourth === 0x65 ? JsonKind.true : 0;
-    case 0x6e:
-      return second === 0x75 && third === 0x6c && fourth === 0x6c ? JsonKind.null : 0;
-    case 0x66: {
-      const isFalse = second === 0x61 && third === 0x6c && fourth === 0x73 && at + 5 <= end && bytes[at + 4] === 0x65;
-      return isFalse ? JsonKind.false : 0;
-    }
-    default:
-      return 0;
   }
 }

@@ -12,10 +12,10 @@ export interface Segments {
 }
 
 /**
- * Slices shorter than this are copied into the glue: below it the copy costs less than one more piece costs later, in `subarray`,
- * queue and `writev` (`scan.bench.ts`).
+ * Slices shorter than this are copied into the glue. Ten slices written to a null device took 3.2 µs kept at any size, and copied
+ * 2.5 µs at 128 bytes, 3.4 at 512, 4.2 at 1024 (`segments.bench.ts`, Node 20, 2-core virtual machine).
  */
-export const COALESCE_BELOW_BYTES = 1024;
+export const COALESCE_BELOW_BYTES = 512;
 
 const FIRST_CHUNK_BYTES = 1024;
 const MAX_CHUNK_BYTES = 65_536;

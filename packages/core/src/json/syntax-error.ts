@@ -4,12 +4,7 @@ import { decodeText } from "./json-string.ts";
 import { ABSENT, COUNT_SHIFT, END, ESCAPED, HEAD, JsonKind, KIND_MASK, NODE_INTS, START } from "./tape.ts";
 
 /** Codes with which a scan fails; all are in the table of error codes. */
-export type JsonErrorCode =
-  | "json_syntax"
-  | "json_duplicate_member"
-  | "json_depth"
-  | "json_members"
-  | "json_encoding";
+export type JsonErrorCode = "json_syntax" | "json_duplicate_member" | "json_depth" | "json_members" | "json_encoding";
 
 /** Why and where a text was refused. Holds member names, never values. */
 export interface JsonSyntaxError {

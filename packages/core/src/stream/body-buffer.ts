@@ -79,7 +79,10 @@ export class BodyPool {
   #make(size: number): Uint8Array {
     const buffer = this.#allocate(size);
     if (buffer.length !== size || buffer.byteOffset % 4 !== 0) {
-      throw new GatewayError("state_violation", `allocate must return ${size} bytes at an offset that is a multiple of 4.`);
+      throw new GatewayError(
+        "state_violation",
+        `allocate must return ${size} bytes at an offset that is a multiple of 4.`,
+      );
     }
     return buffer;
   }
@@ -177,7 +180,8 @@ export class PooledBody {
 
   /** Removes a holder; with the last one the memory may be overwritten at once. Throws `state_violation` when nobody holds it. */
   release(): void {
-    if (this.#holders === 0) throw new GatewayError("state_violation", "A body was released more often than it was retained.");
+    if (this.#holders === 0)
+      throw new GatewayError("state_violation", "A body was released more often than it was retained.");
     this.#holders--;
     if (this.#holders === 0) this.#pool.give(this.#buffer);
   }

@@ -45,7 +45,10 @@ describe("ByteQueue", () => {
 
   it("gives chunks back in order, the very ones, like a list that is bounded by bytes", () => {
     const step = fc.oneof(
-      { weight: 5, arbitrary: fc.record({ kind: fc.constant("push" as const), size: fc.integer({ min: 0, max: 30 }) }) },
+      {
+        weight: 5,
+        arbitrary: fc.record({ kind: fc.constant("push" as const), size: fc.integer({ min: 0, max: 30 }) }),
+      },
       { weight: 4, arbitrary: fc.record({ kind: fc.constant("shift" as const), size: fc.constant(0) }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant("clear" as const), size: fc.constant(0) }) },
     );
@@ -55,18 +58,22 @@ describe("ByteQueue", () => {
         let model: Uint8Array[] = [];
         const waiting = (): number => model.reduce((sum, chunk) => sum + chunk.length, 0);
         for (const { kind, size } of steps) {
+          let actual: unknown[] = [];
+          let expected: unknown[] = [];
           if (kind === "push") {
             const chunk = new Uint8Array(size);
             const fits = size === 0 || model.length === 0 || waiting() + size <= maxBytes;
-            expect(queue.push(chunk)).toBe(fits);
+            actual = [queue.push(chunk)];
+            expected = [fits];
             if (fits && size > 0) model.push(chunk);
           } else if (kind === "shift") {
-            expect(queue.peek()).toBe(model[0] ?? null);
-            expect(queue.shift()).toBe(model.shift() ?? null);
+            actual = [queue.peek(), queue.shift()];
+            expected = [model[0] ?? null, model.shift() ?? null];
           } else {
             queue.clear();
             model = [];
           }
+          expect(actual.every((value, i) => value === expected[i])).toBe(true);
           expect(queue.byteLength).toBe(waiting());
           expect(queue.count).toBe(model.length);
         }

@@ -17,6 +17,10 @@ const MAX_DEPTH = 1024;
 /** A UTF-16 code unit takes at most the six bytes of `\uXXXX` (RFC 8259 §7). */
 const MAX_BYTES_PER_UNIT = 6;
 
+/** What matters below the outermost value: quotes and brackets. Read per byte of large answers, hence a table. */
+const IS_NESTING: Uint8Array = new Uint8Array(256);
+for (const byte of [QUOTE, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE]) IS_NESTING[byte] = 1;
+
 /** What a {@link MemberFinder} looks for. */
 export interface MemberFinderOptions {
   /** The name, decoded. */
@@ -71,6 +75,7 @@ export class MemberFinder {
     this.#captureStart = 0;
     for (let at = 0; at < chunk.length && this.#phase !== "broken"; at++) {
       if (this.#isInString) at = this.#readString(chunk, at);
+      else if (this.#isObject.length > 1) at = this.#readNested(chunk, at);
       else this.#readByte(chunk, at);
     }
     this.#keep(chunk, chunk.length);
@@ -93,6 +98,16 @@ export class MemberFinder {
         this.#endString(chunk, at);
         return at;
       }
+    }
+    return chunk.length;
+  }
+
+  /** Reads on below the outermost value to the next quote or bracket; returns the last offset read. */
+  #readNested(chunk: Uint8Array, from: number): number {
+    for (let at = from; at < chunk.length; at++) {
+      if (IS_NESTING[chunk[at] as number] === 0) continue;
+      this.#readByte(chunk, at);
+      return at;
     }
     return chunk.length;
   }

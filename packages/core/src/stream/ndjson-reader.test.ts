@@ -10,7 +10,10 @@ interface Seen {
   readonly raw: string;
 }
 
-function readChunks(chunks: readonly Uint8Array[], maxRecordBytes: number): { seen: Seen[]; accepted: boolean; workBytes: number } {
+function readChunks(
+  chunks: readonly Uint8Array[],
+  maxRecordBytes: number,
+): { seen: Seen[]; accepted: boolean; workBytes: number } {
   const seen: Seen[] = [];
   const reader = new LineReader({
     maxRecordBytes,
@@ -36,11 +39,32 @@ const singles = (bytes: Uint8Array): Uint8Array[] => Array.from(bytes, (byte) =>
 
 const rows: readonly { name: string; input: string; expected: readonly Seen[] }[] = [
   { name: "an empty stream", input: "", expected: [] },
-  { name: "lines", input: '{"a":1}\n[]\n', expected: [{ data: '{"a":1}', raw: '{"a":1}\n' }, { data: "[]", raw: "[]\n" }] },
-  { name: "CRLF", input: "{}\r\n[]\r\n", expected: [{ data: "{}", raw: "{}\r\n" }, { data: "[]", raw: "[]\r\n" }] },
+  {
+    name: "lines",
+    input: '{"a":1}\n[]\n',
+    expected: [
+      { data: '{"a":1}', raw: '{"a":1}\n' },
+      { data: "[]", raw: "[]\n" },
+    ],
+  },
+  {
+    name: "CRLF",
+    input: "{}\r\n[]\r\n",
+    expected: [
+      { data: "{}", raw: "{}\r\n" },
+      { data: "[]", raw: "[]\r\n" },
+    ],
+  },
   { name: "a CR inside a line as content", input: "[1,\r2]\n", expected: [{ data: "[1,\r2]", raw: "[1,\r2]\n" }] },
   { name: "empty lines, dropped", input: "\n\r\n{}\n\n\r\n", expected: [{ data: "{}", raw: "{}\n" }] },
-  { name: "a last line without end", input: "{}\n[]", expected: [{ data: "{}", raw: "{}\n" }, { data: "[]", raw: "[]\n" }] },
+  {
+    name: "a last line without end",
+    input: "{}\n[]",
+    expected: [
+      { data: "{}", raw: "{}\n" },
+      { data: "[]", raw: "[]\n" },
+    ],
+  },
   { name: "a last line that ends with CR", input: "[]\r", expected: [{ data: "[]", raw: "[]\r\n" }] },
   { name: "characters of several bytes", input: '"北🙂"\n', expected: [{ data: '"北🙂"', raw: '"北🙂"\n' }] },
 ];
@@ -58,16 +82,25 @@ describe("LineReader", () => {
   it("gives the lines of the text however it is cut, and refuses a line over the bound", () => {
     const line = fc.stringMatching(/^[a-z{}\r北]{0,12}$/);
     fc.assert(
-      fc.property(fc.array(line, { maxLength: 10 }), fc.integer({ min: 1, max: 9 }), fc.constantFrom(6, 10, 100), (lines, size, bound) => {
-        const bytes = bytesOf(lines.join("\n"));
-        const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
-        const cut = readChunks(chunks, bound);
-        const whole = readChunks([bytes], bound);
-        expect(cut.seen).toEqual(whole.seen);
-        expect(cut.accepted).toBe(whole.accepted);
-        if (bound < 100) return;
-        expect(whole.seen.map(({ data }) => data)).toEqual(lines.map((each) => each.replace(/\r$/, "")).filter((each) => each !== ""));
-      }),
+      fc.property(
+        fc.array(line, { maxLength: 10 }),
+        fc.integer({ min: 1, max: 9 }),
+        fc.constantFrom(6, 10, 100),
+        (lines, size, bound) => {
+          const bytes = bytesOf(lines.join("\n"));
+          const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
+            bytes.subarray(i * size, (i + 1) * size),
+          );
+          const cut = readChunks(chunks, bound);
+          const whole = readChunks([bytes], bound);
+          expect(cut.seen).toEqual(whole.seen);
+          expect(cut.accepted).toBe(whole.accepted);
+          if (bound < 100) return;
+          expect(whole.seen.map(({ data }) => data)).toEqual(
+            lines.map((each) => each.replace(/\r$/, "")).filter((each) => each !== ""),
+          );
+        },
+      ),
     );
   });
 
@@ -81,7 +114,7 @@ describe("LineReader", () => {
     for (const input of ["x".repeat(1 << 20), "\n".repeat(1 << 20)]) {
       expect(readChunks(singles(bytesOf(input)), 1 << 21).workBytes).toBeLessThanOrEqual(4 << 20);
     }
-  });
+  }, 60_000);
 
   it("delivers nothing after stop or a throwing callback", () => {
     let calls = 0;

@@ -56,7 +56,7 @@ export class Relay {
   push(bytes: Uint8Array): void {
     if (this.#state === "discarded" || bytes.length === 0) return;
     this.#pushedBytes += bytes.length;
-    if (this.#state === "flowing" && this.#queue.count === 0 && !this.#isDraining) {
+    if (this.#state === "flowing" && this.#queue.count === 0) {
       this.#give(bytes);
       return;
     }
@@ -68,7 +68,7 @@ export class Relay {
   drained(): void {
     if (this.#state === "discarded") return;
     this.#state = "flowing";
-    // A connection may report room from inside `write`: the loop below goes on then, a second one must not start.
+    // A connection may report room from inside `write`: the loop below goes on then, a loop in the loop would eat up the stack.
     if (this.#isDraining) return;
     this.#isDraining = true;
     try {
@@ -85,7 +85,8 @@ export class Relay {
    * wait at a time, a second one is a `state_violation`.
    */
   whenEmpty(callback: () => void): void {
-    if (this.#whenEmpty !== null) throw new GatewayError("state_violation", "A callback already waits for this relay to be empty.");
+    if (this.#whenEmpty !== null)
+      throw new GatewayError("state_violation", "A callback already waits for this relay to be empty.");
     this.#whenEmpty = callback;
     this.#checkEmpty();
   }
@@ -120,7 +121,11 @@ export class Relay {
     const batch = Buffer.allocUnsafe(Math.min(MAX_BATCH_BYTES, first.length + this.#queue.byteLength));
     batch.set(first);
     let length = first.length;
-    for (let next = this.#queue.peek(); next !== null && length + next.length <= batch.length; next = this.#queue.peek()) {
+    for (
+      let next = this.#queue.peek();
+      next !== null && length + next.length <= batch.length;
+      next = this.#queue.peek()
+    ) {
       batch.set(next, length);
       length += next.length;
       this.#queue.shift();

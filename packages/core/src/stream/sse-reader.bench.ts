@@ -20,7 +20,11 @@ const streams = [
   { name: "300 B events, one a read", text: delta(200).repeat(2000), readBytes: delta(200).length },
   { name: "300 B events, reads of 100 B", text: delta(200).repeat(2000), readBytes: 100 },
   { name: "150 KB events, reads of 64 KiB", text: delta(150_000).repeat(10), readBytes: 65_536 },
-  { name: "300 B events with CRLF, reads of 64 KiB", text: delta(200).replaceAll("\n", "\r\n").repeat(2000), readBytes: 65_536 },
+  {
+    name: "300 B events with CRLF, reads of 64 KiB",
+    text: delta(200).replaceAll("\n", "\r\n").repeat(2000),
+    readBytes: 65_536,
+  },
 ];
 
 function readBytes(chunks: readonly Uint8Array[]): number {
@@ -55,10 +59,12 @@ function measure(read: (chunks: readonly Uint8Array[]) => number, chunks: readon
   return results.sort((a, b) => a - b)[ROUNDS >> 1] as number;
 }
 
-console.log(`Node ${process.version}; ns per record, median of ${ROUNDS}`);
+process.stdout.write(`Node ${process.version}; ns per record, median of ${ROUNDS}\n`);
 for (const { name, text, readBytes: size } of streams) {
   const chunks = cut(Buffer.from(text), size);
   const own = measure(readBytes, chunks);
   const other = measure(readText, chunks);
-  console.log(`${name.padEnd(42)} SseReader ${own.toFixed(0).padStart(7)}   eventsource-parser ${other.toFixed(0).padStart(7)}`);
+  process.stdout.write(
+    `${name.padEnd(42)} SseReader ${own.toFixed(0).padStart(7)}   eventsource-parser ${other.toFixed(0).padStart(7)}\n`,
+  );
 }

@@ -22,9 +22,14 @@ function read(chunks: readonly Uint8Array[], maxRecordBytes: number): Outcome {
       // What the end of the stream completes is not the stream's, so it may exceed the bound.
       assert(rawEnd - rawStart <= maxRecordBytes + 2, "a record is larger than its bound");
       assert(dataEnd - dataStart <= rawEnd - rawStart, "data is larger than its record");
-      assert(dataStart >= 0 && rawStart >= 0 && dataEnd <= bytes.length && rawEnd <= bytes.length, "a range leaves its bytes");
+      assert(
+        dataStart >= 0 && rawStart >= 0 && dataEnd <= bytes.length && rawEnd <= bytes.length,
+        "a range leaves its bytes",
+      );
       const view = Buffer.from(bytes);
-      records.push(`${event}|${hasData}|${view.toString("latin1", dataStart, dataEnd)}|${view.toString("latin1", rawStart, rawEnd)}`);
+      records.push(
+        `${event}|${hasData}|${view.toString("latin1", dataStart, dataEnd)}|${view.toString("latin1", rawStart, rawEnd)}`,
+      );
     },
   });
   let accepted = true;
@@ -47,21 +52,45 @@ function cut(bytes: Uint8Array, borders: readonly number[]): Uint8Array[] {
 }
 
 const token = fc.constantFrom(
-  ...["data", "data: ", "event", "event: ", ":", ": c", "id: 1", "\n", "\r", "\r\n", "\n\n", "\r\r", "{}", "\u0000", "\ufeff", "🙂", "x".repeat(70)].map(
-    (text) => Buffer.from(text),
-  ),
+  ...[
+    "data",
+    "data: ",
+    "event",
+    "event: ",
+    ":",
+    ": c",
+    "id: 1",
+    "\n",
+    "\r",
+    "\r\n",
+    "\n\n",
+    "\r\r",
+    "{}",
+    "\u0000",
+    "\ufeff",
+    "🙂",
+    "x".repeat(70),
+  ].map((text) => Buffer.from(text)),
 );
 const stream = fc
-  .array(fc.oneof({ weight: 8, arbitrary: token }, { weight: 1, arbitrary: fc.uint8Array({ maxLength: 8 }) }), { maxLength: 60, size: "max" })
+  .array(fc.oneof({ weight: 8, arbitrary: token }, { weight: 1, arbitrary: fc.uint8Array({ maxLength: 8 }) }), {
+    maxLength: 60,
+    size: "max",
+  })
   .map((pieces) => Buffer.concat(pieces));
 
 let runs = 0;
 fc.assert(
-  fc.property(stream, fc.array(fc.nat(), { maxLength: 30 }), fc.integer({ min: 1, max: 300 }), (bytes, borders, bound) => {
-    runs++;
-    assert.deepEqual(read(cut(bytes, borders), bound), read([bytes], bound));
-  }),
+  fc.property(
+    stream,
+    fc.array(fc.nat(), { maxLength: 30 }),
+    fc.integer({ min: 1, max: 300 }),
+    (bytes, borders, bound) => {
+      runs++;
+      assert.deepEqual(read(cut(bytes, borders), bound), read([bytes], bound));
+    },
+  ),
   { numRuns: Number.MAX_SAFE_INTEGER, interruptAfterTimeLimit: seconds * 1000, markInterruptAsFailure: false },
 );
 assert(runs > 0, "nothing was fuzzed");
-console.log(`${runs} streams`);
+process.stdout.write(`${runs} streams\n`);

@@ -56,8 +56,16 @@ const rows: readonly { name: string; input: string; expected: readonly Seen[] }[
   { name: "an empty stream", input: "", expected: [] },
   { name: "one data line", input: "data: a\n\n", expected: [{ event: "", data: "a", raw: "data: a\n\n" }] },
   { name: "no space after the colon", input: "data:a\n\n", expected: [{ event: "", data: "a", raw: "data:a\n\n" }] },
-  { name: "two spaces after the colon", input: "data:  a\n\n", expected: [{ event: "", data: " a", raw: "data:  a\n\n" }] },
-  { name: "a name", input: "event: e\ndata: a\n\n", expected: [{ event: "e", data: "a", raw: "event: e\ndata: a\n\n" }] },
+  {
+    name: "two spaces after the colon",
+    input: "data:  a\n\n",
+    expected: [{ event: "", data: " a", raw: "data:  a\n\n" }],
+  },
+  {
+    name: "a name",
+    input: "event: e\ndata: a\n\n",
+    expected: [{ event: "e", data: "a", raw: "event: e\ndata: a\n\n" }],
+  },
   {
     name: "a name after the data, the last one counting",
     input: "event: x\ndata: a\nevent: e\n\n",
@@ -76,7 +84,14 @@ const rows: readonly { name: string; input: string; expected: readonly Seen[] }[
       { event: "", data: "a", raw: "data: a\n\n" },
     ],
   },
-  { name: "empty data", input: "data\n\ndata:\n\n", expected: [{ event: "", data: "", raw: "data\n\n" }, { event: "", data: "", raw: "data:\n\n" }] },
+  {
+    name: "empty data",
+    input: "data\n\ndata:\n\n",
+    expected: [
+      { event: "", data: "", raw: "data\n\n" },
+      { event: "", data: "", raw: "data:\n\n" },
+    ],
+  },
   {
     name: "several data lines joined with LF",
     input: "data: a\r\ndata\rdata: b\nid: 1\ndata:c\n\n",
@@ -119,15 +134,75 @@ const rows: readonly { name: string; input: string; expected: readonly Seen[] }[
     input: 'data: {"id":"x","obdata: {"id":"y"}\n\n',
     expected: [{ event: "", data: '{"id":"x","obdata: {"id":"y"}', raw: 'data: {"id":"x","obdata: {"id":"y"}\n\n' }],
   },
-  { name: "CRLF", input: "data: a\r\n\r\ndata: b\r\n\r\n", expected: [{ event: "", data: "a", raw: "data: a\r\n\r\n" }, { event: "", data: "b", raw: "data: b\r\n\r\n" }] },
-  { name: "CR", input: "data: a\r\rdata: b\r\r", expected: [{ event: "", data: "a", raw: "data: a\r\r" }, { event: "", data: "b", raw: "data: b\r\r" }] },
-  { name: "CR CRLF, whose LF is in no record", input: "data: a\r\r\ndata: b\n\n", expected: [{ event: "", data: "a", raw: "data: a\r\r" }, { event: "", data: "b", raw: "data: b\n\n" }] },
-  { name: "LF CRLF", input: "data: a\n\r\ndata: b\n\n", expected: [{ event: "", data: "a", raw: "data: a\n\r\n" }, { event: "", data: "b", raw: "data: b\n\n" }] },
-  { name: "CRLF LF", input: "data: a\r\n\ndata: b\n\n", expected: [{ event: "", data: "a", raw: "data: a\r\n\n" }, { event: "", data: "b", raw: "data: b\n\n" }] },
-  { name: "LF CR, completed to CRLF", input: "data: a\n\rdata: b\n\n", expected: [{ event: "", data: "a", raw: "data: a\n\r\n" }, { event: "", data: "b", raw: "data: b\n\n" }] },
-  { name: "CRLF CR, completed to CRLF", input: "data: a\r\n\rdata: b\n\n", expected: [{ event: "", data: "a", raw: "data: a\r\n\r\n" }, { event: "", data: "b", raw: "data: b\n\n" }] },
-  { name: "stray blank lines, which are in no record", input: "\n\r\n\rdata: a\n\n\n\r\r\n\ndata: b\n\n", expected: [{ event: "", data: "a", raw: "data: a\n\n" }, { event: "", data: "b", raw: "data: b\n\n" }] },
-  { name: "a byte order mark, stripped", input: "\ufeffdata: a\n\n", expected: [{ event: "", data: "a", raw: "data: a\n\n" }] },
+  {
+    name: "CRLF",
+    input: "data: a\r\n\r\ndata: b\r\n\r\n",
+    expected: [
+      { event: "", data: "a", raw: "data: a\r\n\r\n" },
+      { event: "", data: "b", raw: "data: b\r\n\r\n" },
+    ],
+  },
+  {
+    name: "CR",
+    input: "data: a\r\rdata: b\r\r",
+    expected: [
+      { event: "", data: "a", raw: "data: a\r\r" },
+      { event: "", data: "b", raw: "data: b\r\r" },
+    ],
+  },
+  {
+    name: "CR CRLF, whose LF is in no record",
+    input: "data: a\r\r\ndata: b\n\n",
+    expected: [
+      { event: "", data: "a", raw: "data: a\r\r" },
+      { event: "", data: "b", raw: "data: b\n\n" },
+    ],
+  },
+  {
+    name: "LF CRLF",
+    input: "data: a\n\r\ndata: b\n\n",
+    expected: [
+      { event: "", data: "a", raw: "data: a\n\r\n" },
+      { event: "", data: "b", raw: "data: b\n\n" },
+    ],
+  },
+  {
+    name: "CRLF LF",
+    input: "data: a\r\n\ndata: b\n\n",
+    expected: [
+      { event: "", data: "a", raw: "data: a\r\n\n" },
+      { event: "", data: "b", raw: "data: b\n\n" },
+    ],
+  },
+  {
+    name: "LF CR, completed to CRLF",
+    input: "data: a\n\rdata: b\n\n",
+    expected: [
+      { event: "", data: "a", raw: "data: a\n\r\n" },
+      { event: "", data: "b", raw: "data: b\n\n" },
+    ],
+  },
+  {
+    name: "CRLF CR, completed to CRLF",
+    input: "data: a\r\n\rdata: b\n\n",
+    expected: [
+      { event: "", data: "a", raw: "data: a\r\n\r\n" },
+      { event: "", data: "b", raw: "data: b\n\n" },
+    ],
+  },
+  {
+    name: "stray blank lines, which are in no record",
+    input: "\n\r\n\rdata: a\n\n\n\r\r\n\ndata: b\n\n",
+    expected: [
+      { event: "", data: "a", raw: "data: a\n\n" },
+      { event: "", data: "b", raw: "data: b\n\n" },
+    ],
+  },
+  {
+    name: "a byte order mark, stripped",
+    input: "\ufeffdata: a\n\n",
+    expected: [{ event: "", data: "a", raw: "data: a\n\n" }],
+  },
   {
     name: "a second byte order mark, kept",
     input: "\ufeff\ufeffdata: a\n\n",
@@ -135,11 +210,26 @@ const rows: readonly { name: string; input: string; expected: readonly Seen[] }[
   },
   { name: "only a byte order mark", input: "\ufeff", expected: [] },
   { name: "an end without blank line", input: "data: a\n", expected: [{ event: "", data: "a", raw: "data: a\n\n" }] },
-  { name: "an end inside a line", input: "event: e\ndata: a", expected: [{ event: "e", data: "a", raw: "event: e\ndata: a\n\n" }] },
+  {
+    name: "an end inside a line",
+    input: "event: e\ndata: a",
+    expected: [{ event: "e", data: "a", raw: "event: e\ndata: a\n\n" }],
+  },
   { name: "an end after CR", input: "data: a\r", expected: [{ event: "", data: "a", raw: "data: a\r\n\n" }] },
   { name: "an end after CRLF", input: "data: a\r\n", expected: [{ event: "", data: "a", raw: "data: a\r\n\n" }] },
-  { name: "an end inside the second data line", input: "data: a\ndata: b", expected: [{ event: "", data: "a\nb", raw: "data: a\ndata: b\n\n" }] },
-  { name: "an end inside a field name", input: "data: a\n\ndat", expected: [{ event: "", data: "a", raw: "data: a\n\n" }, { event: "", data: null, raw: "dat\n\n" }] },
+  {
+    name: "an end inside the second data line",
+    input: "data: a\ndata: b",
+    expected: [{ event: "", data: "a\nb", raw: "data: a\ndata: b\n\n" }],
+  },
+  {
+    name: "an end inside a field name",
+    input: "data: a\n\ndat",
+    expected: [
+      { event: "", data: "a", raw: "data: a\n\n" },
+      { event: "", data: null, raw: "dat\n\n" },
+    ],
+  },
   {
     name: "characters of two, three and four bytes",
     input: 'event: é\ndata: {"delta":"北🙂"}\n\n',
@@ -161,19 +251,27 @@ describe("SseReader", () => {
     expect(readWhole(input)).toEqual(expected);
     expect(readChunks(singles(bytes), 1 << 20).seen).toEqual(expected);
     for (let cut = 0; cut <= bytes.length; cut++) {
-      expect(readChunks([bytes.subarray(0, cut), bytes.subarray(cut)], 1 << 20).seen, `cut at ${cut}`).toEqual(expected);
+      expect(readChunks([bytes.subarray(0, cut), bytes.subarray(cut)], 1 << 20).seen, `cut at ${cut}`).toEqual(
+        expected,
+      );
     }
   });
 
   const piece = fc.constantFrom(
-    ..."data|data:|data: |event: |event|id: 1|: c|:|\n|\n\n|\r|\r\n|\r\n\r\n|\n\r|a|{}|北|🙂|\ufeff| |message_stop|x:y|retry: 1".split("|"),
+    ..."data|data:|data: |event: |event|id: 1|: c|:|\n|\n\n|\r|\r\n|\r\n\r\n|\n\r|a|{}|北|🙂|\ufeff| |message_stop|x:y|retry: 1".split(
+      "|",
+    ),
   );
   const stream = fc
-    .array(fc.oneof({ weight: 6, arbitrary: piece }, { weight: 1, arbitrary: fc.string({ maxLength: 80 }) }), { maxLength: 40 })
+    .array(fc.oneof({ weight: 6, arbitrary: piece }, { weight: 1, arbitrary: fc.string({ maxLength: 80 }) }), {
+      maxLength: 40,
+    })
     .map((pieces) => pieces.join(""));
   const anyBytes = fc.oneof(
     stream.map(bytesOf),
-    fc.array(fc.constantFrom(...bytesOf("data: \n\r:ev\xff\ufeff")), { maxLength: 60 }).map((list) => Buffer.from(list)),
+    fc
+      .array(fc.constantFrom(...bytesOf("data: \n\r:ev\xff\ufeff")), { maxLength: 60 })
+      .map((list) => Buffer.from(list)),
   );
   const cuts = fc.array(fc.nat(), { maxLength: 12 });
 
@@ -206,7 +304,9 @@ describe("SseReader", () => {
   });
 
   it("gives raw bytes that rejoin to the stream when every record ends with one blank line", () => {
-    const line = fc.tuple(fc.constantFrom("data: ", "event: ", ": ", "id:"), fc.stringMatching(/^[a-z{} ]{0,70}$/)).map((parts) => parts.join(""));
+    const line = fc
+      .tuple(fc.constantFrom("data: ", "event: ", ": ", "id:"), fc.stringMatching(/^[a-z{} ]{0,70}$/))
+      .map((parts) => parts.join(""));
     const record = fc.tuple(fc.array(line, { minLength: 1, maxLength: 4 }), fc.constantFrom("\n", "\r\n", "\r"));
     fc.assert(
       fc.property(fc.array(record, { maxLength: 8 }), cuts, (records, where) => {
@@ -220,10 +320,9 @@ describe("SseReader", () => {
   it("gives raw bytes that a reader reads as the same one record", () => {
     fc.assert(
       fc.property(anyBytes, (bytes) => {
-        for (const record of readChunks([bytes], 1 << 20).seen) {
-          // A stream of its own would lose a byte order mark that was content here.
-          if (!record.raw.startsWith("\ufeff")) expect(readWhole(record.raw)).toEqual([record]);
-        }
+        // A stream of its own would lose a byte order mark that was content here.
+        const records = readChunks([bytes], 1 << 20).seen.filter(({ raw }) => !raw.startsWith("\ufeff"));
+        expect(records.map(({ raw }) => readWhole(raw))).toEqual(records.map((record) => [record]));
       }),
     );
   });
@@ -283,14 +382,14 @@ describe("SseReader", () => {
     expect(seen.map(({ data }) => data)).toEqual(["a"]);
   });
 
-  it("reads an event that was named over the bound for remembered names", () => {
-    const name = "n".repeat(200);
-    const input = `event: ${name}\ndata: 1\n\nevent: ${name}\ndata: 2\n\nevent: ${"n".repeat(128)}\ndata: 3\n\n`;
-    expect(readWhole(input).map(({ event }) => event.length)).toEqual([200, 200, 128]);
-  });
-
-  it("tells names of equal length apart", () => {
-    expect(readWhole("event: ab\ndata\n\nevent: ac\ndata\n\nevent: ab\ndata\n\n").map(({ event }) => event)).toEqual(["ab", "ac", "ab"]);
+  it("refuses a push from inside the callback", () => {
+    const accepted: boolean[] = [];
+    const reader: SseReader = new SseReader({
+      maxRecordBytes: 100,
+      onRecord: () => accepted.push(reader.push(bytesOf("data: inner\n\n"))),
+    });
+    expect(reader.push(bytesOf("data: 1\n\ndata: 2\n\n"))).toBe(true);
+    expect(accepted).toEqual([false, false]);
   });
 
   it("delivers nothing after stop, and takes what else arrives", () => {
@@ -337,6 +436,8 @@ describe("SseReader", () => {
   });
 
   const MEGABYTE = 1 << 20;
+  /** A hang guard for a loaded machine; the law is in the counted work. */
+  const SLOW_MS = 60_000;
   it.each([
     { name: "one event", input: `data: ${"x".repeat(MEGABYTE)}\n\n`, records: 1 },
     { name: "one event of many data lines", input: `${"data: x\n".repeat(MEGABYTE / 8)}\n`, records: 1 },
@@ -346,16 +447,22 @@ describe("SseReader", () => {
     { name: "comments", input: ":\n\n".repeat(MEGABYTE / 4), records: MEGABYTE / 4 },
     { name: "lines of CR without any LF", input: `${`: ${"x".repeat(60)}\r`.repeat(MEGABYTE / 64)}\r`, records: 1 },
     { name: "lines of LF without any CR", input: `${`: ${"x".repeat(60)}\n`.repeat(MEGABYTE / 64)}\n`, records: 1 },
-  ])("costs work linear in the bytes for a megabyte of $name, in one chunk, in reads of 64 KiB and byte by byte", ({ input, records }) => {
-    const bytes = bytesOf(input);
-    const reads = Array.from({ length: Math.ceil(bytes.length / 65536) }, (_, i) => bytes.subarray(i * 65536, (i + 1) * 65536));
-    for (const chunks of [[bytes], reads, singles(bytes)]) {
-      let count = 0;
-      const reader = new SseReader({ maxRecordBytes: 2 * MEGABYTE, onRecord: () => count++ });
-      for (const chunk of chunks) reader.push(chunk);
-      reader.end();
-      expect(count).toBe(records);
-      expect(reader.workBytes).toBeLessThanOrEqual(8 * bytes.length);
-    }
-  });
+  ])(
+    "costs work linear in the bytes for a megabyte of $name, in one chunk, in reads of 64 KiB and byte by byte",
+    ({ input, records }) => {
+      const bytes = bytesOf(input);
+      const reads = Array.from({ length: Math.ceil(bytes.length / 65536) }, (_, i) =>
+        bytes.subarray(i * 65536, (i + 1) * 65536),
+      );
+      for (const chunks of [[bytes], reads, singles(bytes)]) {
+        let count = 0;
+        const reader = new SseReader({ maxRecordBytes: 2 * MEGABYTE, onRecord: () => count++ });
+        for (const chunk of chunks) reader.push(chunk);
+        reader.end();
+        expect(count).toBe(records);
+        expect(reader.workBytes).toBeLessThanOrEqual(8 * bytes.length);
+      }
+    },
+    SLOW_MS,
+  );
 });

@@ -2,6 +2,7 @@
 // of that chunk; one that straddles chunks is gathered in a buffer of the reader. Invariants: however the bytes are cut, the records
 // are the same, raw bytes included; every byte is examined and copied a bounded number of times; what is held is one record.
 
+import { EventNames } from "./event-names.ts";
 import { LineFinder } from "./line-finder.ts";
 import type { FramedRecord, ReaderState, RecordReader, RecordReaderOptions } from "./record.ts";
 import { MutableRecord, NO_BYTES } from "./record.ts";
@@ -15,9 +16,6 @@ const COLON = 0x3a;
 const BOM: Uint8Array = Uint8Array.of(0xef, 0xbb, 0xbf);
 const DATA: Uint8Array = Buffer.from("data", "latin1");
 const EVENT: Uint8Array = Buffer.from("event", "latin1");
-
-/** Longer event names are not remembered between records. */
-const MAX_REMEMBERED_NAME_BYTES = 128;
 
 /** How the last line before a blank one ended. */
 type LineEnd = "none" | "lf" | "crlf" | "cr";
@@ -36,6 +34,7 @@ export class SseReader implements RecordReader {
   readonly #maxRecordBytes: number;
   readonly #onRecord: (record: FramedRecord) => void;
   readonly #record = new MutableRecord();
+  readonly #names = new EventNames();
   readonly #lines = new LineFinder();
   /** The record that began in an earlier chunk; empty when none did. */
   readonly #spill = new SpillBuffer();
@@ -54,9 +53,6 @@ export class SseReader implements RecordReader {
   #nameStart = 0;
   #nameEnd = 0;
 
-  #name = "";
-  #nameBytes: Uint8Array = NO_BYTES;
-  #nameLength = 0;
   #joinedBytes = 0;
 
   constructor(options: RecordReaderOptions) {
@@ -239,7 +235,7 @@ export class SseReader implements RecordReader {
     record.rawEnd = end;
     record.dataStart = start + this.#dataStart;
     record.dataEnd = start + this.#dataEnd;
-    record.event = this.#nameEnd > this.#nameStart ? this.#decodeName(bytes, start) : "";
+    record.event = this.#names.decode(bytes, start + this.#nameStart, start + this.#nameEnd);
     record.hasData = this.#dataLines > 0;
     if (this.#dataLines > 1) this.#joinData(bytes, start, end);
     this.#forgetRecord();
@@ -264,7 +260,7 @@ export class SseReader implements RecordReader {
     const lines = new LineFinder();
     const raw = bytes.subarray(start, end);
     let isFirst = true;
-    for (let at = 0; at < raw.length; ) {
+    for (let at = 0; at < raw.length;) {
       const lineEnd = lines.find(raw, at);
       const value = valueOf(DATA, raw, at, lineEnd);
       if (value !== -1) {
@@ -289,21 +285,6 @@ export class SseReader implements RecordReader {
     this.#nameEnd = 0;
   }
 
-  /** The event name as a string; streams repeat few names, so the last one is compared before it is decoded. */
-  #decodeName(bytes: Uint8Array, base: number): string {
-    const start = base + this.#nameStart;
-    const length = this.#nameEnd - this.#nameStart;
-    if (length === this.#nameLength && startsWith(this.#nameBytes, length, bytes, start)) return this.#name;
-    const view = Buffer.from(bytes.buffer, bytes.byteOffset + start, length);
-    const name = view.toString("utf8");
-    if (length > MAX_REMEMBERED_NAME_BYTES) return name;
-    if (this.#nameBytes.length === 0) this.#nameBytes = new Uint8Array(MAX_REMEMBERED_NAME_BYTES);
-    this.#nameBytes.set(view);
-    this.#nameLength = length;
-    this.#name = name;
-    return name;
-  }
-
   /** Kills the reader when a record has more bytes than it may. */
   #checkBound(recordBytes: number): boolean {
     if (recordBytes <= this.#maxRecordBytes) return true;
@@ -321,15 +302,15 @@ function lineEndOf(bytes: Uint8Array, lineEnd: number, next: number): LineEnd {
 /** Offset of a field's value in the line `[at, end)`, one leading space removed, or -1 when the line has another field. */
 function valueOf(name: Uint8Array, bytes: Uint8Array, at: number, end: number): number {
   const afterName = at + name.length;
-  if (afterName > end || !startsWith(name, name.length, bytes, at)) return -1;
+  if (afterName > end || !startsWith(name, bytes, at)) return -1;
   if (afterName === end) return end;
   if (bytes[afterName] !== COLON) return -1;
   const value = afterName + 1;
   return value < end && bytes[value] === SPACE ? value + 1 : value;
 }
 
-function startsWith(prefix: Uint8Array, length: number, bytes: Uint8Array, at: number): boolean {
-  for (let i = 0; i < length; i++) {
+function startsWith(prefix: Uint8Array, bytes: Uint8Array, at: number): boolean {
+  for (let i = 0; i < prefix.length; i++) {
     if (bytes[at + i] !== prefix[i]) return false;
   }
   return true;

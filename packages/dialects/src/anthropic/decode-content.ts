@@ -10,6 +10,7 @@ import {
   type Part,
   type ReasoningPart,
   type SearchResultPart,
+  type Signature,
   type Text,
   type TextPart,
   type ToolCallPart,
@@ -32,9 +33,12 @@ const readEnvelope = (text: Text): ReturnType<typeof decodeEnvelope> => {
 /** Decodes the blocks of one body. */
 export class ContentDecoder {
   readonly #reader: BodyReader;
+  readonly #answeringModel: string | null;
 
-  constructor(reader: BodyReader) {
+  /** `answeringModel`: the body is that model's answer, so its signatures are its own, whatever they look like. */
+  constructor(reader: BodyReader, answeringModel: string | null = null) {
     this.#reader = reader;
+    this.#answeringModel = answeringModel;
   }
 
   /** Appends the parts of a `content` member: a string is one text part. */
@@ -81,8 +85,8 @@ export class ContentDecoder {
         break;
       case "redacted_thinking": {
         const data = this.#reader.requiredString(block, "data", at);
-        const part: ReasoningPart = { type: "reasoning", form: "opaque", texts: [], redacted: data, signature: { origin: "ar", data }, at };
-        parts.push(this.#finish(part, block, type));
+        const signature = this.#ownSignature("ar", data);
+        parts.push(this.#finish({ type: "reasoning", form: "opaque", texts: [], redacted: data, signature, at }, block, type));
         break;
       }
       case "tool_use":
@@ -202,13 +206,17 @@ export class ContentDecoder {
     const texts = lengthOf(text) === 0 ? [] : [text];
     const part: Mutable<ReasoningPart> = { type: "reasoning", form: "summary", texts, at };
     if (lengthOf(signature) === 0) return part;
-    const envelope = readEnvelope(signature);
-    if (envelope === null) part.signature = { origin: "a", data: signature };
+    const envelope = this.#answeringModel === null ? readEnvelope(signature) : null;
+    if (envelope === null) part.signature = this.#ownSignature("a", signature);
     else {
       part.signature = { origin: envelope.origin, model: envelope.model, data: envelope.data };
       if (envelope.text !== undefined) part.texts = envelope.text === "" ? [] : [envelope.text];
     }
     return part;
+  }
+
+  #ownSignature(origin: string, data: Text): Signature {
+    return this.#answeringModel === null ? { origin, data } : { origin, model: this.#answeringModel, data };
   }
 
   #decodeToolUse(block: NodeIndex, at: string): Mutable<ToolCallPart> {

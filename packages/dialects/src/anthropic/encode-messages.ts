@@ -5,6 +5,7 @@ import {
   textToString,
   type FilePart,
   type Part,
+  type ReasonCode,
   type ReasoningPart,
   type SearchResultPart,
   type SegmentWriter,
@@ -137,7 +138,7 @@ export class MessageWriter {
   }
 
   /** Nothing is sent after a refusal; the block only keeps the text well-formed. */
-  #refuse(code: "audio_input_unsupported" | "video_input_unsupported", part: Part, detail: string): void {
+  #refuse(code: ReasonCode, part: Part, detail: string): void {
     this.#encoding.issues.reject(code, part.at, detail);
     this.#writer.glue("null");
   }
@@ -207,7 +208,7 @@ export class MessageWriter {
     const writer = this.#writer;
     writer.glue('{"type":"tool_result","tool_use_id":');
     this.#writeId(part.callId, part.at);
-    const content = part.content.filter((inner) => inner.type !== "text" || !isBlankResult(inner.text));
+    const content = part.content.filter((inner) => this.#keepsInResult(inner));
     if (part.json !== undefined && isSlice(part.json)) {
       const { bytes, start, end } = part.json;
       writer.glue(',"content":').string(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("utf8"));
@@ -217,6 +218,18 @@ export class MessageWriter {
     }
     if (part.isError === true) writer.glue(',"is_error":true');
     this.#finishBlock(part);
+  }
+
+  /** An empty result is a result without content. */
+  #keepsInResult(part: Part): boolean {
+    const { issues } = this.#encoding;
+    if (part.type === "opaque" && part.dialect !== ANTHROPIC) {
+      issues.drop("unknown_field", part.at, "The content part has no place in this dialect.");
+      return false;
+    }
+    if (part.type !== "text" || !isBlankText(part.text)) return true;
+    if (!isEmptyText(part.text)) issues.adapt("empty_text_removed", part.at, "A text without visible characters was left out.");
+    return false;
   }
 
   #writeDocument(part: FilePart): void {
@@ -247,15 +260,11 @@ export class MessageWriter {
   }
 
   #writeOwnBlock(part: Extract<Part, { type: "server-tool" | "opaque" }>): void {
-    if (part.dialect === ANTHROPIC && isSlice(part.raw)) {
-      this.#writer.raw(part.raw);
-      return;
-    }
-    const { issues } = this.#encoding;
-    if (part.type === "server-tool") {
-      issues.reject("server_tool_unsupported", part.at, "Only its own provider can continue this call.");
-    } else issues.drop("unknown_field", part.at, "The content part has no place in this dialect.");
-    this.#writer.glue("null");
+    if (part.dialect !== ANTHROPIC) {
+      // Opaque parts of others were left out before; a call that another provider runs cannot be.
+      this.#refuse("server_tool_unsupported", part, "Only its own provider can continue this call.");
+    } else if (isSlice(part.raw)) this.#writer.raw(part.raw);
+    else this.#writer.glue(JSON.stringify(part.raw.value));
   }
 
   /** Writes what every block may carry and closes it. */
@@ -265,6 +274,3 @@ export class MessageWriter {
     this.#writer.glue("}");
   }
 }
-
-/** An empty result is a result without content; one of white space is the tool's own answer, which only a block could not hold. */
-const isBlankResult = (text: Text): boolean => isBlankText(text);

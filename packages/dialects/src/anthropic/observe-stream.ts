@@ -66,8 +66,9 @@ class AnthropicStreamObserver implements StreamObserver {
     return this.#error;
   }
 
+  /** A stop reason alone is enough only where the profile says that the terminal event may be missing. */
   get isStopped(): boolean {
-    return this.#stopWord !== null;
+    return this.#isEnded || (this.#stopWord !== null && profileOf(this.#context.profile).lenientTerminal);
   }
 
   observe(record: StreamRecord): number {
@@ -87,7 +88,7 @@ class AnthropicStreamObserver implements StreamObserver {
 
   finish(): NeutralError | null {
     if (this.#isEnded) return this.#error;
-    if (this.isStopped && profileOf(this.#context.profile).lenientTerminal) return null;
+    if (this.isStopped) return null;
     this.#error = truncatedError();
     return this.#error;
   }

@@ -6,6 +6,7 @@ import { isEmptyText, textToString, type Message, type Part, type ReasoningPart,
 
 import { resultsFirst } from "./decode-messages.ts";
 import type { Encoding } from "./encoding.ts";
+import { ANTHROPIC } from "./members.ts";
 import { acceptsReasoningOf } from "./model-family.ts";
 import { endsInWhiteSpace, isBlankText } from "./text-checks.ts";
 
@@ -103,13 +104,17 @@ class TurnPlanner {
         if (this.#isReplayable(part)) return true;
         issues.drop("reasoning_history_foreign", part.at, "The reasoning was made by a model that this one cannot verify.");
         return false;
+      case "opaque":
+        if (part.dialect === ANTHROPIC) return true;
+        issues.drop("unknown_field", part.at, "The content part has no place in this dialect.");
+        return false;
       default:
         return true;
     }
   }
 
   #isReplayable({ signature, redacted }: ReasoningPart): boolean {
-    if (signature === undefined) return redacted !== undefined && this.#encoding.request.source === "anthropic";
+    if (signature === undefined) return redacted !== undefined && this.#encoding.request.source === ANTHROPIC;
     if (signature.origin !== "a" && signature.origin !== "ar") return false;
     const { model, options } = this.#encoding.target;
     return acceptsReasoningOf(signature.model, model, options);

@@ -4,7 +4,9 @@ import type { ClientDialect } from "@dragoman/core";
 
 import { readCredential } from "./credential.ts";
 import { pending } from "./pending.ts";
+import { decodeRequest } from "./decode-request.ts";
 import { OPENAI_CHAT } from "./dialect-id.ts";
+import { ChatStreamEncoder } from "./encode-stream.ts";
 import { encodeError, encodeStreamError } from "./encode-error.ts";
 import { estimateInputTokens } from "./estimate-tokens.ts";
 import { identify } from "./identity.ts";
@@ -30,10 +32,10 @@ export const openaiChatClient: ClientDialect<ChatFacts> = {
   readCredential: (headers) => readCredential(headers),
   checkHeaders: () => null,
   readHead: (document) => readChatHead(document),
-  decodeRequest: pending,
+  decodeRequest: (document, head) => decodeRequest(document, head),
   estimateInputTokens,
   encodeResponse: pending,
-  createStreamEncoder: pending,
+  createStreamEncoder: (context, write) => new ChatStreamEncoder(context, write),
   encodeError,
   encodeStreamError: (error) => encodeStreamError(error),
   encodeTokenCount: (count) => Buffer.from(`{"input_tokens":${count}}`, "utf8"),

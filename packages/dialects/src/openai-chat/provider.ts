@@ -5,6 +5,7 @@ import type { Document, ProviderDialect } from "@dragoman/core";
 import { classifyError } from "./classify-error.ts";
 import { pending } from "./pending.ts";
 import { OPENAI_CHAT } from "./dialect-id.ts";
+import { ChatStreamDecoder } from "./decode-stream.ts";
 import { forwardRequest } from "./forward-request.ts";
 import { observeResponse } from "./observe-response.ts";
 import { ChatStreamObserver } from "./observe-stream.ts";
@@ -31,7 +32,7 @@ export const openaiChatProvider: ProviderDialect = {
       ? { ok: false, error: protocolError("The provider's token count is not a number.") }
       : { ok: true, count };
   },
-  createStreamDecoder: pending,
+  createStreamDecoder: (context, emit) => new ChatStreamDecoder(context, emit),
   createStreamObserver: (context, head) => new ChatStreamObserver(context, head),
   classifyError,
   readUsage: (document, context) => {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 
 import { answer, echo, hang, startRig } from "./fixtures/fake-engine.ts";
 import type { Rig } from "./fixtures/fake-engine.ts";
-import { RawClient } from "./fixtures/raw-client.ts";
+import { eventually, RawClient } from "./fixtures/raw-client.ts";
 
 let rig: Rig;
 afterEach(() => rig.http.close(0));
@@ -39,8 +39,14 @@ describe("requests that have two readings or none", () => {
     ["a space before the coding's colon", post("Transfer-Encoding : chunked\r\n", "0\r\n\r\n")],
     ["a folded coding", post("Transfer-Encoding:\r\n chunked\r\n", "0\r\n\r\n")],
     ["HTTP/1.0 with a coding", `POST /v1/x HTTP/1.0\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
-    ["HTTP/1.0 with a coding, kept alive", `POST /v1/x HTTP/1.0\r\n${HOST}Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
-    ["HTTP/1.0 with length and coding", `POST /v1/x HTTP/1.0\r\n${HOST}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+    [
+      "HTTP/1.0 with a coding, kept alive",
+      `POST /v1/x HTTP/1.0\r\n${HOST}Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ],
+    [
+      "HTTP/1.0 with length and coding",
+      `POST /v1/x HTTP/1.0\r\n${HOST}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ],
     ["a request line without version", `GET /v1/x\r\n${HOST}\r\n`],
     ["a request line without version, ended by LF, with a body", `POST /v1/x\n${HOST}Content-Length: 5\r\n\r\nhello`],
     ["HTTP/2.0", `GET /v1/x HTTP/2.0\r\n${HOST}\r\n`],
@@ -89,7 +95,6 @@ describe("requests that have two readings or none", () => {
     ["a tab in the target", `GET /v1\t/x HTTP/1.1\r\n${HOST}\r\n`],
     ["a NUL in the target", `GET /v1\0/x HTTP/1.1\r\n${HOST}\r\n`],
     ["a space in the target", `GET /v1 /x HTTP/1.1\r\n${HOST}\r\n`],
-    ["two spaces before the version", `GET /v1/x  HTTP/1.1\r\n${HOST}\r\n`],
     ["absolute form", `GET http://a/v1/x HTTP/1.1\r\n${HOST}\r\n`],
     ["absolute form with another scheme", `GET ftp://a/v1/x HTTP/1.1\r\n${HOST}\r\n`],
     ["authority form", `GET a:80 HTTP/1.1\r\n${HOST}\r\n`],
@@ -152,7 +157,9 @@ describe("bodies whose transfer coding is broken", () => {
     client.send(input + HIDDEN);
     await client.untilClosed();
     expect(client.statuses).toEqual([400]);
-    expect(rig.handled.map((seen) => [seen.request.path, seen.reading])).toEqual([["/v1/x", { ok: false, reason: "malformed" }]]);
+    expect(rig.handled.map((seen) => [seen.request.path, seen.reading])).toEqual([
+      ["/v1/x", { ok: false, reason: "malformed" }],
+    ]);
   });
 });
 
@@ -160,16 +167,32 @@ describe("requests that are served", () => {
   const rows = [
     ["a length", post("Content-Length: 5\r\n", "hello"), "/v1/x 5"],
     ["chunks", post("Transfer-Encoding: chunked\r\n", "2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n"), "/v1/x 5"],
-    ["chunks with an extension and a trailer", post("Transfer-Encoding: chunked\r\n", "5;a=b\r\nhello\r\n0\r\nX: y\r\n\r\n"), "/v1/x 5"],
+    [
+      "chunks with an extension and a trailer",
+      post("Transfer-Encoding: chunked\r\n", "5;a=b\r\nhello\r\n0\r\nX: y\r\n\r\n"),
+      "/v1/x 5",
+    ],
     ["no body", post("", ""), "/v1/x 0"],
     ["length 0", post("Content-Length: 0\r\n", ""), "/v1/x 0"],
     ["a Host with a port", "GET /v1/y HTTP/1.1\r\nHost: 127.0.0.1:80\r\n\r\n", "/v1/y 0"],
     ["an IPv6 Host", "GET /v1/y HTTP/1.1\r\nHost: [::1]:80\r\n\r\n", "/v1/y 0"],
-    ["dots inside segments", `GET /v1/models/gpt-4.1..x/.well HTTP/1.1\r\n${HOST}\r\n`, "/v1/models/gpt-4.1..x/.well 0"],
+    [
+      "dots inside segments",
+      `GET /v1/models/gpt-4.1..x/.well HTTP/1.1\r\n${HOST}\r\n`,
+      "/v1/models/gpt-4.1..x/.well 0",
+    ],
     ["an encoded slash, undecoded", `GET /v1/models/a%2Fb HTTP/1.1\r\n${HOST}\r\n`, "/v1/models/a%2Fb 0"],
     ["obs-text in a value", `GET /v1/y HTTP/1.1\r\n${HOST}X: \xe4\r\n\r\n`, "/v1/y 0"],
-    ["an offer of h2c", `GET /v1/y HTTP/1.1\r\n${HOST}Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n\r\n`, "/v1/y 0"],
-    ["an offer of h2c with a body", post("Connection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 5\r\n", "hello"), "/v1/x 5"],
+    [
+      "an offer of h2c",
+      `GET /v1/y HTTP/1.1\r\n${HOST}Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n\r\n`,
+      "/v1/y 0",
+    ],
+    [
+      "an offer of h2c with a body",
+      post("Connection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 5\r\n", "hello"),
+      "/v1/x 5",
+    ],
     ["blank lines before the request", `\r\n\r\nGET /v1/y HTTP/1.1\r\n${HOST}\r\n`, "/v1/y 0"],
   ] as const;
 
@@ -200,7 +223,11 @@ describe("requests that are served", () => {
 
   it.each([
     ["without Host", "GET /old HTTP/1.0\r\n\r\n", "/old 0"],
-    ["with a body, asking to be kept alive", "POST /old HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nhi", "/old 2"],
+    [
+      "with a body, asking to be kept alive",
+      "POST /old HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nhi",
+      "/old 2",
+    ],
   ])("serves HTTP/1.0 %s and closes", async (_name, input, expected) => {
     rig = await startRig(echo);
     const client = await RawClient.open(rig.port);
@@ -218,7 +245,7 @@ describe("expectations and upgrades", () => {
     rig = await startRig(hang);
     const client = await RawClient.open(rig.port);
     client.send(post("Expect: 100-continue\r\nContent-Length: 5\r\n", ""));
-    await client.until("").then(() => expect.poll(() => rig.handled.length).toBe(1));
+    await eventually("the engine has the head", () => rig.handled.length === 1);
     expect(client.received).toBe("");
     echo(rig.find("/v1/x"));
     await client.until("HTTP/1.1 100 Continue\r\n\r\n");
@@ -254,7 +281,9 @@ describe("expectations and upgrades", () => {
   ])("answers a WebSocket handshake on %s with %i and closes", async (line, status) => {
     rig = await startRig(echo);
     const client = await RawClient.open(rig.port);
-    client.send(`${line} HTTP/1.1\r\n${HOST}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\r\n${HIDDEN}`);
+    client.send(
+      `${line} HTTP/1.1\r\n${HOST}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\r\n${HIDDEN}`,
+    );
     await client.untilClosed();
     expect(client.statuses).toEqual([status]);
     expect(rig.handled).toEqual([]);
@@ -270,7 +299,11 @@ describe("bounds of the head", () => {
   ])("answers 431 to %s", async (_name, fields) => {
     rig = await startRig(echo);
     const client = await RawClient.open(rig.port);
-    client.send(fields === null ? `GET /${"a".repeat(40_000)} HTTP/1.1\r\n${HOST}\r\n` : `GET /v1/x HTTP/1.1\r\n${HOST}${fields}\r\n${HIDDEN}`);
+    client.send(
+      fields === null
+        ? `GET /${"a".repeat(40_000)} HTTP/1.1\r\n${HOST}\r\n`
+        : `GET /v1/x HTTP/1.1\r\n${HOST}${fields}\r\n${HIDDEN}`,
+    );
     await client.untilClosed();
     expect(client.statuses).toEqual([431]);
     expect(rig.handled).toEqual([]);
@@ -281,6 +314,7 @@ describe("bounds of the head", () => {
     const client = await RawClient.open(rig.port);
     client.send(`GET /v1/x HTTP/1.1\r\n${HOST}${"X: a\r\n".repeat(199)}\r\n`);
     await client.until("/v1/x 0");
+    expect(client.statuses).toEqual([200]);
     client.socket.destroy();
   });
 });

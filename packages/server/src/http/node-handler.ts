@@ -15,8 +15,8 @@ import { DEFAULT_HTTP_LIMITS } from "./http-limits.ts";
 import type { HttpLimits } from "./http-limits.ts";
 import { NodeRequest } from "./node-request.ts";
 import { NodeResponder } from "./node-responder.ts";
-import { encodeRawRefusal, refusalOfParserError } from "./refusal.ts";
-import type { EncodeRefusal, Refusal } from "./refusal.ts";
+import { encodeRawAnswer, refusalOfParserError } from "./refusal.ts";
+import type { EncodedRefusal, EncodeRefusal, Refusal } from "./refusal.ts";
 import { checkRequestHead } from "./strict-request.ts";
 
 /** Something that went wrong on a client's connection, for the log. Holds nothing of the request. */
@@ -100,6 +100,8 @@ export class NodeFrontEnd {
       return;
     }
     if (connection.isClosing || connection.broken !== null) return;
+    // The client ended in the middle of a body: the connection tells the exchange, which then is incomplete and not malformed.
+    if (connection.isBusy && "code" in error && error.code === "HPE_INVALID_EOF_STATE") return;
     this.#report("refused", refusal.message, error);
     connection.broken = refusal.status === 408 ? "timeout" : "malformed";
     // An answer under way is not disturbed: it is the connection's last, and says so if its request is the broken one.
@@ -110,7 +112,9 @@ export class NodeFrontEnd {
   /** Answers on the bare socket and closes it; for input that has no ServerResponse. */
   refuseRaw(connection: Connection, refusal: Refusal): void {
     connection.stopAdmitting();
-    connection.socket.write(encodeRawRefusal(refusal, this.#encodeRefusal, new Date().toUTCString()));
+    const encoded = this.#encode(refusal);
+    if (encoded === null) return connection.destroy({ withReset: false });
+    connection.socket.write(encodeRawAnswer(refusal.status, encoded, new Date().toUTCString()));
     connection.close();
   }
 
@@ -132,31 +136,63 @@ export class NodeFrontEnd {
     if (!check.ok) {
       this.#report("refused", check.message, null);
       const { status, code, message } = check;
-      this.#refuse(responder, { status, code, message, path: req.url ?? "", headers });
+      this.#refuse(connection, responder, { status, code, message, path: pathOf(req.url ?? ""), headers });
       return;
     }
     const { path, query, contentLength, hasBody, expectsContinue } = check;
     const owesContinue = arrival.owesContinue && expectsContinue;
-    const request = new NodeRequest(this, { connection, req, res, responder, path, query, contentLength, hasBody, owesContinue });
+    const request = new NodeRequest(this, {
+      connection,
+      req,
+      res,
+      responder,
+      path,
+      query,
+      contentLength,
+      hasBody,
+      owesContinue,
+    });
     try {
       this.#handle(request, responder);
     } catch (cause) {
       this.#report("handler-threw", "The engine threw.", cause);
       if (responder.isUnanswered)
-        this.#refuse(responder, { status: 500, code: "internal", message: "The gateway failed.", path, headers });
+        this.#refuse(connection, responder, {
+          status: 500,
+          code: "internal",
+          message: "The gateway failed.",
+          path,
+          headers,
+        });
       else responder.abort();
     }
   }
 
-  #refuse(responder: NodeResponder, refusal: Refusal): void {
-    const { headers, body } = this.#encodeRefusal(refusal);
-    responder.replaceHead(refusal.status, headers);
-    responder.end(body, true);
+  #refuse(connection: Connection, responder: NodeResponder, refusal: Refusal): void {
+    const encoded = this.#encode(refusal);
+    if (encoded === null) return connection.destroy({ withReset: false });
+    responder.replaceHead(refusal.status, encoded.headers);
+    responder.end(encoded.body, true);
+  }
+
+  /** Null when the callback threw: a defect there costs its client the answer, not the process. */
+  #encode(refusal: Refusal): EncodedRefusal | null {
+    try {
+      return this.#encodeRefusal(refusal);
+    } catch (cause) {
+      this.#report("handler-threw", "The encoding of a refusal threw.", cause);
+      return null;
+    }
   }
 
   #report(kind: ConnectionProblem["kind"], detail: string, cause: unknown): void {
     this.#onConnectionError({ kind, detail, cause });
   }
+}
+
+function pathOf(target: string): string {
+  const queryAt = target.indexOf("?");
+  return queryAt < 0 ? target : target.slice(0, queryAt);
 }
 
 /** Timers of Node that do not keep the process alive. */

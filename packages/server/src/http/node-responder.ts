@@ -169,9 +169,11 @@ export class NodeResponder implements Responder, Tenant {
 
   #completeHeaders(byteLength: number, closes: boolean): HeaderList {
     const headers = [...this.#headers];
-    const isBodiless = this.#status === 204 || this.#status === 304 || (this.#req.method === "HEAD" && byteLength === 0);
+    const isBodiless =
+      this.#status === 204 || this.#status === 304 || (this.#req.method === "HEAD" && byteLength === 0);
     // RFC 9110 §8.6: no Content-Length in a 204; for 304 and HEAD only the engine knows the length.
-    if (!isBodiless && findHeader(headers, "content-length") === undefined) headers.push("content-length", String(byteLength));
+    if (!isBodiless && findHeader(headers, "content-length") === undefined)
+      headers.push("content-length", String(byteLength));
     if (closes) headers.push("connection", "close");
     return headers;
   }

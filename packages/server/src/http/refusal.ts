@@ -18,8 +18,14 @@ export interface Refusal {
   readonly headers: HeaderList;
 }
 
-/** Headers and body of a refusal, in the envelope of the path's dialect or a neutral one. Framing is the front end's. */
-export type EncodeRefusal = (refusal: Refusal) => { readonly headers: HeaderList; readonly body: Uint8Array };
+/** Headers and body of a refusal; the headers say nothing about framing, which is the front end's. */
+export interface EncodedRefusal {
+  readonly headers: HeaderList;
+  readonly body: Uint8Array;
+}
+
+/** Puts a refusal into the envelope of the path's dialect, or a neutral one. */
+export type EncodeRefusal = (refusal: Refusal) => EncodedRefusal;
 
 /** An error of node:http's parser or connection checks. */
 interface ParserError extends Error {
@@ -37,13 +43,19 @@ export function refusalOfParserError(error: ParserError): Refusal | null {
     return { status: 431, code: "invalid_request", message: "The request's head is too large.", path: "", headers: [] };
   if (!code.startsWith("HPE_")) return null;
   const reason = error.reason === undefined || error.reason === "" ? "" : ` (${error.reason})`;
-  return { status: 400, code: "invalid_request", message: `The request is not valid HTTP/1.1${reason}.`, path: "", headers: [] };
+  return {
+    status: 400,
+    code: "invalid_request",
+    message: `The request is not valid HTTP/1.1${reason}.`,
+    path: "",
+    headers: [],
+  };
 }
 
 /** A whole answer as bytes, for connections whose request never became one; says `connection: close`. */
-export function encodeRawRefusal(refusal: Refusal, encode: EncodeRefusal, date: string): Buffer {
-  const { headers, body } = encode(refusal);
-  let head = `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? ""}\r\n`;
+export function encodeRawAnswer(status: number, encoded: EncodedRefusal, date: string): Buffer {
+  const { headers, body } = encoded;
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
   for (let index = 0; index + 1 < headers.length; index += 2) head += `${headers[index]}: ${headers[index + 1]}\r\n`;
   head += `date: ${date}\r\ncontent-length: ${body.byteLength}\r\nconnection: close\r\n\r\n`;
   return Buffer.concat([Buffer.from(head, "latin1"), body]);

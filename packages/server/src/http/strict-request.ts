@@ -74,7 +74,8 @@ export function checkRequestHead(head: RequestHead, maxHeaderCount: number): Hea
     return refuse(417, "The only expectation that is met is 100-continue.");
   if (fields.upgrade !== null) {
     // Clients that open a WebSocket first go on with POST at once after 426, but not after another status.
-    if (head.method === "GET" && path === "/v1/responses") return refuse(426, "WebSockets are not served here; use POST.");
+    if (head.method === "GET" && path === "/v1/responses")
+      return refuse(426, "WebSockets are not served here; use POST.");
     return refuse(400, "WebSockets are not served.");
   }
   const contentLength = fields.lengths === 0 ? null : Number(fields.length);

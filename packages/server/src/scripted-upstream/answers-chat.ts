@@ -100,7 +100,12 @@ export function* renderChatStream(answer: ScriptedAnswer, options: RenderOptions
     created: SCRIPTED_CREATED,
     model: options.model,
   };
-  const chunk = (mark: ScriptedRecord["mark"], index: number, delta: Json, finishReason: string | null): ScriptedRecord => ({
+  const chunk = (
+    mark: ScriptedRecord["mark"],
+    index: number,
+    delta: Json,
+    finishReason: string | null,
+  ): ScriptedRecord => ({
     event: null,
     mark,
     data: JSON.stringify({
@@ -118,7 +123,11 @@ export function* renderChatStream(answer: ScriptedAnswer, options: RenderOptions
   if (!options.omit.includes("finish")) {
     for (const index of indexes) yield chunk("finish", index, {}, finishReasonOf(answer.stop));
   }
-  const usageRecord: ScriptedRecord = { event: null, mark: "usage", data: JSON.stringify({ ...head, choices: [], usage }) };
+  const usageRecord: ScriptedRecord = {
+    event: null,
+    mark: "usage",
+    data: JSON.stringify({ ...head, choices: [], usage }),
+  };
   if (asked) yield usageRecord;
   if (asked && options.usage === "twice") yield usageRecord;
   if (!options.omit.includes("end")) yield { event: null, mark: "end", data: "[DONE]" };

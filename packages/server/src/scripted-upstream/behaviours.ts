@@ -29,7 +29,10 @@ export function scriptAnswer(request: ReceivedRequest, sketch: AnswerSketch): Sc
 
 function countUsage(request: ReceivedRequest, sketch: AnswerSketch): ScriptedUsage {
   const thinking = sketch.thinking === undefined ? 0 : countScriptedTokens(sketch.thinking);
-  const calls = (sketch.toolCalls ?? []).reduce((sum, call) => sum + countScriptedTokens(call.name + call.arguments), 0);
+  const calls = (sketch.toolCalls ?? []).reduce(
+    (sum, call) => sum + countScriptedTokens(call.name + call.arguments),
+    0,
+  );
   const visible = countScriptedTokens(sketch.text ?? "") + countScriptedTokens(sketch.refusal ?? "");
   return {
     input: countInputTokens(request),
@@ -46,12 +49,16 @@ export function countInputTokens(request: ReceivedRequest): number {
 function greet(request: ReceivedRequest): string {
   const asked = request.lastUserText.trim();
   const shown = asked.length > 200 ? `${asked.slice(0, 200)}…` : asked;
-  return asked === "" ? "Hello! You did not say anything yet." : `Hello! You said: “${shown}”. This answer is scripted.`;
+  return asked === ""
+    ? "Hello! You did not say anything yet."
+    : `Hello! You said: “${shown}”. This answer is scripted.`;
 }
 
 function describeImages(request: ReceivedRequest): string {
   const lines = request.images.map((image, index) =>
-    image.bytes === null ? `#${index + 1} by URL` : `#${index + 1} ${image.mediaType ?? "unknown"}, ${image.bytes} bytes`,
+    image.bytes === null
+      ? `#${index + 1} by URL`
+      : `#${index + 1} ${image.mediaType ?? "unknown"}, ${image.bytes} bytes`,
   );
   return lines.length === 0 ? "I got no image." : `I got ${lines.length} image(s): ${lines.join("; ")}.`;
 }
@@ -133,7 +140,11 @@ const ERRORS: Readonly<Record<string, (request: ReceivedRequest) => ScriptedErro
     param: "messages",
     ...(request.dialect === "chat" ? { code: "context_length_exceeded" } : {}),
   }),
-  "400-policy": () => ({ status: 400, code: "content_policy_violation", message: "The prompt was rejected by the filter." }),
+  "400-policy": () => ({
+    status: 400,
+    code: "content_policy_violation",
+    message: "The prompt was rejected by the filter.",
+  }),
   "429-quota": (request) => ({
     status: 429,
     message: "You exceeded your current quota.",

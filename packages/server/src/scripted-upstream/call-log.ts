@@ -75,13 +75,14 @@ export class UpstreamCall implements UpstreamCallLog {
     if (typeof this.json === "object" && this.json !== null && "model" in this.json) {
       return typeof this.json.model === "string" ? this.json.model : null;
     }
-    if (!this.bodyComplete) this.#sniffed ??= sniffModel(this.body);
     return this.bodyComplete ? null : this.#sniffed;
   }
 
   addBody(bytes: Buffer): void {
+    const wasShort = this.bodyBytes < SNIFFED_BYTES;
     this.#pieces.push(bytes);
     this.bodyBytes += bytes.length;
+    if (wasShort) this.#sniffed ??= sniffModel(this.body);
   }
 
   completeBody(): void {

@@ -22,7 +22,7 @@ const FIXED: Readonly<Record<string, Fault>> = {
   gzip: { kind: "gzip" },
   "gzip-bomb": { kind: "gzip", bombBytes: 64 * 1024 * 1024 },
   "error-record": { kind: "error-record", afterRecords: 0, status: 529 },
-  "early-429": { kind: "early", afterBodyBytes: 0, then: "read-on" },
+  "early-429": { kind: "early", afterBodyBytes: 0, afterwards: "read-on" },
   "no-finish": { kind: "omit", what: "finish" },
   "no-end": { kind: "omit", what: "end" },
   "no-ending": { kind: "omit", what: "both" },
@@ -72,16 +72,23 @@ function oversizeOf(word: string): Extract<Fault, { kind: "oversize" }>["what"] 
   return word === "record" || word === "records" || word === "line" || word === "comments" ? word : "text";
 }
 
-/** Names of the faults that take no number. `garbage-<kind>` and `head-<odd response>` come on top. */
+function garbageOfName(name: string): Fault | null {
+  const match = /^garbage-(record-)?(.+)$/u.exec(name);
+  const what = GARBAGE.find((kind) => kind === match?.[2]);
+  if (what === undefined) return null;
+  return { kind: "garbage", what, as: match?.[1] === undefined ? "body" : "record" };
+}
+
+/** Names of the faults that take no number. `garbage-<kind>`, `garbage-record-<kind>` and `head-<odd response>` come on top. */
 export const SCRIPTED_FAULTS: readonly string[] = Object.keys(FIXED);
 
 /** Reads a fault's name, or returns null when it names none. */
 export function faultOfName(name: string): Fault | null {
   if (Object.hasOwn(FIXED, name)) return FIXED[name] ?? null;
-  const what = GARBAGE.find((kind) => name === `garbage-${kind}`);
-  if (what !== undefined) return { kind: "garbage", what };
+  const garbage = garbageOfName(name);
+  if (garbage !== null) return garbage;
   const odd = name.startsWith("head-") ? ODD_RESPONSES[name.slice("head-".length)] : undefined;
-  if (odd !== undefined) return { kind: "raw", bytes: odd.bytes, then: odd.then };
+  if (odd !== undefined) return { kind: "raw", bytes: odd.bytes, afterwards: odd.afterwards };
   for (const { pattern, build } of NUMBERED) {
     const match = pattern.exec(name);
     if (match !== null) return build(Number(match[1]), match[2] ?? "");

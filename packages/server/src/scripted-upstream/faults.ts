@@ -31,9 +31,13 @@ export type Fault =
   /** Every write holds at most this many bytes; 1 is byte by byte. */
   | { readonly kind: "split"; readonly bytes: number }
   /** A body far over any limit, generated lazily: one text of a whole answer, one record, many records, a line without end. */
-  | { readonly kind: "oversize"; readonly what: "text" | "record" | "records" | "line" | "comments"; readonly bytes: number }
-  /** A body that is not what it should be, with status 200. */
-  | { readonly kind: "garbage"; readonly what: GarbageKind }
+  | {
+      readonly kind: "oversize";
+      readonly what: "text" | "record" | "records" | "line" | "comments";
+      readonly bytes: number;
+    }
+  /** A body that is not what it should be, with status 200; `record` puts it into one record behind the first of a stream. */
+  | { readonly kind: "garbage"; readonly what: GarbageKind; readonly as?: "body" | "record" }
   /** A body given byte for byte, under the usual head. */
   | { readonly kind: "body"; readonly bytes: ScriptedBytes }
   /** Another content type, or none. */
@@ -44,12 +48,12 @@ export type Fault =
   | {
       readonly kind: "early";
       readonly afterBodyBytes: number;
-      readonly then: "read-on" | "stop-reading" | "hang-up";
+      readonly afterwards: "read-on" | "stop-reading" | "hang-up";
     }
   /** A response head given byte for byte; the usual body follows, without any framing of our own. */
   | { readonly kind: "raw-head"; readonly bytes: ScriptedBytes }
   /** A whole response given byte for byte. */
-  | { readonly kind: "raw"; readonly bytes: ScriptedBytes; readonly then: Hangup | "keep" }
+  | { readonly kind: "raw"; readonly bytes: ScriptedBytes; readonly afterwards: Hangup | "keep" }
   /** Interim responses before the answer; they go on until the client leaves when the count is Infinity. */
   | { readonly kind: "interim"; readonly status: number; readonly count: number }
   /** Trailer fields behind the chunked body. */

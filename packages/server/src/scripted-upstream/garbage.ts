@@ -10,7 +10,9 @@ export function garbageBody(what: GarbageKind): Buffer {
     case "text":
       return Buffer.from("upstream connect error or disconnect/reset before headers");
     case "html":
-      return Buffer.from("<!doctype html><html><head><title>502</title></head><body><h1>Bad Gateway</h1></body></html>\n");
+      return Buffer.from(
+        "<!doctype html><html><head><title>502</title></head><body><h1>Bad Gateway</h1></body></html>",
+      );
     case "invalid-utf8":
       return Buffer.from('{"id":"\xff\xfe\xc0\x80"}', "latin1");
     case "null":

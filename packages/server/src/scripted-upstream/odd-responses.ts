@@ -5,7 +5,7 @@ import type { Hangup } from "./faults.ts";
 /** A response given byte for byte (Latin-1), and what happens to the connection behind it. */
 export interface OddResponse {
   readonly bytes: string;
-  readonly then: Hangup | "keep";
+  readonly afterwards: Hangup | "keep";
 }
 
 const BODY =
@@ -16,7 +16,7 @@ const LENGTH = `content-length: ${BODY.length}\r\n`;
 const CHUNKED = "transfer-encoding: chunked\r\n";
 
 function keep(bytes: string): OddResponse {
-  return { bytes, then: "keep" };
+  return { bytes, afterwards: "keep" };
 }
 
 /** A response with a given status line (without its line end). */
@@ -45,7 +45,7 @@ const SIZE = BODY.length.toString(16);
 export const ODD_RESPONSES: Readonly<Record<string, OddResponse>> = {
   "no-reason": statusLine("HTTP/1.1 200 "),
   "no-reason-no-space": statusLine("HTTP/1.1 200"),
-  "http-1-0": { bytes: `HTTP/1.0 200 OK\r\n${JSON_TYPE}\r\n${BODY}`, then: "end" },
+  "http-1-0": { bytes: `HTTP/1.0 200 OK\r\n${JSON_TYPE}\r\n${BODY}`, afterwards: "end" },
   "http-2": statusLine("HTTP/2 200 OK"),
   "http-1-2": statusLine("HTTP/1.2 200 OK"),
   "http-lower-case": statusLine("http/1.1 200 OK"),
@@ -56,10 +56,12 @@ export const ODD_RESPONSES: Readonly<Record<string, OddResponse>> = {
   "status-not-number": statusLine("HTTP/1.1 2x0 OK"),
   "status-two-spaces": statusLine("HTTP/1.1  200 OK"),
   "status-control": statusLine("HTTP/1.1 200 O\u0000K"),
-  "not-http": { bytes: "SSH-2.0-scripted\r\n", then: "end" },
+  "not-http": { bytes: "SSH-2.0-scripted\r\n", afterwards: "end" },
   "bare-lf": keep(`HTTP/1.1 200 OK\n${JSON_TYPE.replace("\r", "")}${LENGTH.replace("\r", "")}\n${BODY}`),
   "leading-empty-lines": keep(`\r\n\r\nHTTP/1.1 200 OK\r\n${JSON_TYPE}${LENGTH}\r\n${BODY}`),
-  "switching-protocols": keep("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n\u0081\u0005hello"),
+  "switching-protocols": keep(
+    "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n\u0081\u0005hello",
+  ),
   "no-content-with-body": status("204 No Content", "", BODY),
   "reset-content-with-body": status("205 Reset Content", "", BODY),
   "not-modified-with-body": status("304 Not Modified", "", BODY),
@@ -73,10 +75,15 @@ export const ODD_RESPONSES: Readonly<Record<string, OddResponse>> = {
   "length-plus": keep(`HTTP/1.1 200 OK\r\n${JSON_TYPE}content-length: +${BODY.length}\r\n\r\n${BODY}`),
   "length-hex": keep(`HTTP/1.1 200 OK\r\n${JSON_TYPE}content-length: 0x${SIZE}\r\n\r\n${BODY}`),
   "length-huge": keep(`HTTP/1.1 200 OK\r\n${JSON_TYPE}content-length: 99999999999999999999\r\n\r\n${BODY}`),
-  "length-too-long": { bytes: `HTTP/1.1 200 OK\r\n${JSON_TYPE}content-length: ${BODY.length + 9}\r\n\r\n${BODY}`, then: "end" },
+  "length-too-long": {
+    bytes: `HTTP/1.1 200 OK\r\n${JSON_TYPE}content-length: ${BODY.length + 9}\r\n\r\n${BODY}`,
+    afterwards: "end",
+  },
   "length-too-short": keep(`HTTP/1.1 200 OK\r\n${JSON_TYPE}content-length: ${BODY.length - 9}\r\n\r\n${BODY}`),
   "length-and-coding": keep(`HTTP/1.1 200 OK\r\n${JSON_TYPE}${LENGTH}${CHUNKED}\r\n${SIZE}\r\n${BODY}\r\n0\r\n\r\n`),
-  "coding-gzip-chunked": keep(`HTTP/1.1 200 OK\r\n${JSON_TYPE}transfer-encoding: gzip, chunked\r\n\r\n${SIZE}\r\n${BODY}\r\n0\r\n\r\n`),
+  "coding-gzip-chunked": keep(
+    `HTTP/1.1 200 OK\r\n${JSON_TYPE}transfer-encoding: gzip, chunked\r\n\r\n${SIZE}\r\n${BODY}\r\n0\r\n\r\n`,
+  ),
   "coding-identity": keep(`HTTP/1.1 200 OK\r\n${JSON_TYPE}transfer-encoding: identity\r\n\r\n${BODY}`),
   "coding-twice": keep(`HTTP/1.1 200 OK\r\n${JSON_TYPE}${CHUNKED}${CHUNKED}\r\n${SIZE}\r\n${BODY}\r\n0\r\n\r\n`),
   "chunk-size-text": chunked(`xyz\r\n${BODY}\r\n0\r\n\r\n`),
@@ -89,7 +96,10 @@ export const ODD_RESPONSES: Readonly<Record<string, OddResponse>> = {
   "chunk-extension": chunked(`${SIZE};a=b\r\n${BODY}\r\n0\r\n\r\n`),
   "chunk-extension-nul": chunked(`${SIZE};a=\u0000\r\n${BODY}\r\n0\r\n\r\n`),
   "chunk-extension-long": chunked(`${SIZE};${"a".repeat(100_000)}\r\n${BODY}\r\n0\r\n\r\n`),
-  "chunk-last-missing": { bytes: `HTTP/1.1 200 OK\r\n${JSON_TYPE}${CHUNKED}\r\n${SIZE}\r\n${BODY}\r\n`, then: "end" },
+  "chunk-last-missing": {
+    bytes: `HTTP/1.1 200 OK\r\n${JSON_TYPE}${CHUNKED}\r\n${SIZE}\r\n${BODY}\r\n`,
+    afterwards: "end",
+  },
   "trailer-fields": chunked(`${SIZE}\r\n${BODY}\r\n0\r\nx-checksum: 1\r\n\r\n`),
   "trailer-framing": chunked(`${SIZE}\r\n${BODY}\r\n0\r\ncontent-length: 3\r\n\r\n`),
   "trailer-nul": chunked(`${SIZE}\r\n${BODY}\r\n0\r\nx-a: \u0000\r\n\r\n`),

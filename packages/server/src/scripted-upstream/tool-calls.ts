@@ -36,7 +36,11 @@ function valueFor(schema: unknown, position: number, depth: number): unknown {
   }
 }
 
-function objectFor(schema: Readonly<Record<string, unknown>>, position: number, depth: number): Record<string, unknown> {
+function objectFor(
+  schema: Readonly<Record<string, unknown>>,
+  position: number,
+  depth: number,
+): Record<string, unknown> {
   const properties = isObject(schema["properties"]) ? schema["properties"] : {};
   const required = Array.isArray(schema["required"]) ? schema["required"] : Object.keys(properties);
   const filled: Record<string, unknown> = {};

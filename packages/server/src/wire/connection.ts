@@ -137,7 +137,10 @@ export class Connection implements CallCarrier, ResponseReceiver {
 
   /** The time to connect is over. */
   failConnecting(): void {
-    this.#fail("connect-timeout", this.#stage === "handshake" ? "timeout during the TLS handshake" : "timeout while connecting");
+    this.#fail(
+      "connect-timeout",
+      this.#stage === "handshake" ? "timeout during the TLS handshake" : "timeout while connecting",
+    );
   }
 
   /** Delivers what was held back, then what it was waiting for. */

@@ -47,7 +47,8 @@ export function serializeRequestHead(request: UpstreamRequest): string {
   if (!AUTHORITY.test(origin.authority)) refuse("The upstream authority must be visible ASCII.");
   let bodyLength = 0;
   for (let index = 0; index < body.length; index += 1) bodyLength += (body[index] as Uint8Array).length;
-  if (bodyLength !== request.bodyLength) refuse(`The body has ${bodyLength} bytes, declared are ${request.bodyLength}.`);
+  if (bodyLength !== request.bodyLength)
+    refuse(`The body has ${bodyLength} bytes, declared are ${request.bodyLength}.`);
 
   let head = `${method} ${path} HTTP/1.1\r\nhost: ${origin.authority}\r\n`;
   for (let index = 0; index < headers.length; index += 2) {

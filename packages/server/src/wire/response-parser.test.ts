@@ -17,59 +17,138 @@ function expectForEveryCut(text: string, atEnd: boolean, check: (answer: ParsedA
   const whole = parse(text, [], atEnd);
   check(whole);
   for (let cut = 1; cut < text.length; cut += 1) expect(parse(text, [cut], atEnd)).toEqual(whole);
-  expect(parse(text, Array.from({ length: text.length }, (_, index) => index), atEnd)).toEqual(whole);
+  expect(
+    parse(
+      text,
+      Array.from({ length: text.length }, (_, index) => index),
+      atEnd,
+    ),
+  ).toEqual(whole);
 }
 
 describe("accepts", () => {
-  const rows: { name: string; input: string; status?: number; headers?: string[]; body?: string; rest?: number; closes?: boolean; fin?: boolean }[] = [
-    { name: "a body with a length", input: `${H}Content-Length: 5\r\n\r\nhello`, headers: ["Content-Length", "5"], body: "hello" },
+  const rows: {
+    name: string;
+    input: string;
+    status?: number;
+    headers?: string[];
+    body?: string;
+    rest?: number;
+    closes?: boolean;
+    fin?: boolean;
+  }[] = [
+    {
+      name: "a body with a length",
+      input: `${H}Content-Length: 5\r\n\r\nhello`,
+      headers: ["Content-Length", "5"],
+      body: "hello",
+    },
     { name: "length 0", input: `${H}content-length: 0\r\n\r\n` },
     { name: "a length with leading zeros", input: `${H}content-length: 0003\r\n\r\nabc`, body: "abc" },
     { name: "a missing reason", input: "HTTP/1.1 200 \r\ncontent-length: 0\r\n\r\n" },
     { name: "a missing reason without its space", input: "HTTP/1.1 200\r\ncontent-length: 0\r\n\r\n" },
-    { name: "a reason with obs-text and tabs", input: "HTTP/1.1 429 \xe9\tb c\r\ncontent-length: 0\r\n\r\n", status: 429 },
-    { name: "white space around a value", input: `${H}x: \t a b \t\r\ncontent-length:0\r\n\r\n`, headers: ["x", "a b", "content-length", "0"] },
-    { name: "an empty value", input: `${H}x:\r\ny: \t\r\ncontent-length: 0\r\n\r\n`, headers: ["x", "", "y", "", "content-length", "0"] },
-    { name: "obs-text in a value", input: `${H}x: \x80\xff\r\ncontent-length: 0\r\n\r\n`, headers: ["x", "\x80\xff", "content-length", "0"] },
-    { name: "repeated other fields", input: `${H}a: 1\r\nA: 2\r\ncontent-length: 0\r\n\r\n`, headers: ["a", "1", "A", "2", "content-length", "0"] },
-    { name: "chunks in any hexadecimal", input: `${CHUNKED}A\r\n0123456789\r\n00b\r\n0123456789a\r\n0\r\n\r\n`, body: "01234567890123456789a" },
+    {
+      name: "a reason with obs-text and tabs",
+      input: "HTTP/1.1 429 \xe9\tb c\r\ncontent-length: 0\r\n\r\n",
+      status: 429,
+    },
+    {
+      name: "white space around a value",
+      input: `${H}x: \t a b \t\r\ncontent-length:0\r\n\r\n`,
+      headers: ["x", "a b", "content-length", "0"],
+    },
+    {
+      name: "an empty value",
+      input: `${H}x:\r\ny: \t\r\ncontent-length: 0\r\n\r\n`,
+      headers: ["x", "", "y", "", "content-length", "0"],
+    },
+    {
+      name: "obs-text in a value",
+      input: `${H}x: \x80\xff\r\ncontent-length: 0\r\n\r\n`,
+      headers: ["x", "\x80\xff", "content-length", "0"],
+    },
+    {
+      name: "repeated other fields",
+      input: `${H}a: 1\r\nA: 2\r\ncontent-length: 0\r\n\r\n`,
+      headers: ["a", "1", "A", "2", "content-length", "0"],
+    },
+    {
+      name: "chunks in any hexadecimal",
+      input: `${CHUNKED}A\r\n0123456789\r\n00b\r\n0123456789a\r\n0\r\n\r\n`,
+      body: "01234567890123456789a",
+    },
     { name: "Chunked in any case", input: `${H}Transfer-Encoding: CHUNKED\r\n\r\n1\r\nx\r\n0\r\n\r\n`, body: "x" },
     { name: "an empty chunked body", input: `${CHUNKED}0\r\n\r\n` },
     { name: "chunk extensions", input: `${CHUNKED}1;a;b=c;d\r\nx\r\n0;e=f\r\n\r\n`, body: "x" },
-    { name: "trailers, dropped", input: `${CHUNKED}1\r\nx\r\n0\r\nx-sum: 9\r\ncontent-length: 7\r\n\r\n`, headers: ["transfer-encoding", "chunked"], body: "x" },
-    { name: "interim answers before the final one", input: `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nlink: x\r\n\r\n${H}content-length: 1\r\n\r\ny`, body: "y" },
+    {
+      name: "trailers, dropped",
+      input: `${CHUNKED}1\r\nx\r\n0\r\nx-sum: 9\r\ncontent-length: 7\r\n\r\n`,
+      headers: ["transfer-encoding", "chunked"],
+      body: "x",
+    },
+    {
+      name: "interim answers before the final one",
+      input: `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nlink: x\r\n\r\n${H}content-length: 1\r\n\r\ny`,
+      body: "y",
+    },
     { name: "a 204", input: "HTTP/1.1 204 No Content\r\n\r\n", status: 204 },
     { name: "a 204 with length 0", input: "HTTP/1.1 204 No Content\r\ncontent-length: 0\r\n\r\n", status: 204 },
     { name: "a 304", input: "HTTP/1.1 304 Not Modified\r\netag: x\r\n\r\n", status: 304 },
-    { name: "a redirect as it is", input: "HTTP/1.1 307 T\r\nlocation: http://other/\r\ncontent-length: 0\r\n\r\n", status: 307 },
-    { name: "identity as content coding", input: `${H}content-encoding: Identity\r\ncontent-length: 1\r\n\r\nx`, body: "x" },
-    { name: "connection: close", input: `${H}Connection: keep-alive, Close\r\ncontent-length: 1\r\n\r\nx`, body: "x", closes: true },
-    { name: "HTTP/1.0 with a length, not kept", input: "HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ncontent-length: 1\r\n\r\nx", body: "x", closes: true },
+    {
+      name: "a redirect as it is",
+      input: "HTTP/1.1 307 T\r\nlocation: http://other/\r\ncontent-length: 0\r\n\r\n",
+      status: 307,
+    },
+    {
+      name: "identity as content coding",
+      input: `${H}content-encoding: Identity\r\ncontent-length: 1\r\n\r\nx`,
+      body: "x",
+    },
+    {
+      name: "connection: close",
+      input: `${H}Connection: keep-alive, Close\r\ncontent-length: 1\r\n\r\nx`,
+      body: "x",
+      closes: true,
+    },
+    {
+      name: "HTTP/1.0 with a length, not kept",
+      input: "HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ncontent-length: 1\r\n\r\nx",
+      body: "x",
+      closes: true,
+    },
     { name: "a body that the end of input ends", input: `${H}\r\nhello`, body: "hello", closes: true, fin: true },
     { name: "the same in HTTP/1.0", input: "HTTP/1.0 200 OK\r\n\r\nhello", body: "hello", closes: true, fin: true },
     { name: "an empty body that the end of input ends", input: `${H}\r\n`, closes: true, fin: true },
-    { name: "nothing behind a length", input: `${H}content-length: 1\r\n\r\nxHTTP/1.1 200 OK\r\n`, body: "x", rest: 17 },
+    {
+      name: "nothing behind a length",
+      input: `${H}content-length: 1\r\n\r\nxHTTP/1.1 200 OK\r\n`,
+      body: "x",
+      rest: 17,
+    },
     { name: "nothing behind the last chunk", input: `${CHUNKED}0\r\n\r\n!`, rest: 1 },
     { name: "nothing behind a 204", input: "HTTP/1.1 204 No Content\r\n\r\nhello", status: 204, rest: 5 },
   ];
-  it.each(rows)("$name, for every cut", ({ input, status = 200, headers, body = "", rest = 0, closes = false, fin = false }) => {
-    expectForEveryCut(input, fin, (answer) => {
-      expect(answer).toMatchObject({ status, body, rest, failure: null, isDone: true, isPersistent: !closes });
-      if (headers !== undefined) expect(answer.headers).toEqual(headers);
-    });
-  });
+  it.each(rows)(
+    "$name, for every cut",
+    ({ input, status = 200, headers, body = "", rest = 0, closes = false, fin = false }) => {
+      expectForEveryCut(input, fin, (answer) => {
+        expect(answer).toMatchObject({ status, body, rest, failure: null, isDone: true, isPersistent: !closes });
+        if (headers !== undefined) expect(answer.headers).toEqual(headers);
+      });
+    },
+  );
 });
 
 describe("refuses", () => {
   const end = "content-length: 0\r\n\r\n";
   const rows: [string, string, string][] = [
-    ["HTTP/0.9", "hello world, this is no head\r\n", "not HTTP/1"],
-    ["HTTP/2 frames", "\0\0\x12\x04\0\0\0\0\0\0\x03\0\0\0\x80", "not HTTP/1"],
-    ["another protocol", "SSH-2.0-OpenSSH_9.6\r\n", "not HTTP/1"],
-    ["a lower-case version", `http/1.1 200 OK\r\n${end}`, "not HTTP/1"],
-    ["white space before the status line", `\r\n${H}${end}`, "not HTTP/1"],
+    ["HTTP/0.9", "hello world, this is no head\r\n", "no HTTP/1 status line"],
+    ["HTTP/2 frames", "\0\0\x12\x04\0\0\0\0\0\0\x03\0\0\0\x80", "no HTTP/1 status line"],
+    ["another protocol", "SSH-2.0-OpenSSH_9.6\r\n", "no HTTP/1 status line"],
+    ["a lower-case version", `http/1.1 200 OK\r\n${end}`, "no HTTP/1 status line"],
+    ["white space before the status line", `\r\n${H}${end}`, "no HTTP/1 status line"],
     ["HTTP/1.2", `HTTP/1.2 200 OK\r\n${end}`, "version other"],
-    ["HTTP/2.0", `HTTP/2.0 200 OK\r\n${end}`, "not HTTP/1"],
+    ["HTTP/2.0", `HTTP/2.0 200 OK\r\n${end}`, "no HTTP/1 status line"],
     ["HTTP/1.11", `HTTP/1.11 200 OK\r\n${end}`, "version other"],
     ["two spaces before the code", `HTTP/1.1  200 OK\r\n${end}`, "malformed status code"],
     ["a tab before the code", `HTTP/1.1\t200 OK\r\n${end}`, "version other"],
@@ -115,15 +194,27 @@ describe("refuses", () => {
     ["identity as coding", `${H}transfer-encoding: identity\r\n\r\nx`, "other than chunked"],
     ["an unknown coding", `${H}transfer-encoding: xchunked\r\n\r\nx`, "other than chunked"],
     ["an empty coding", `${H}transfer-encoding:\r\n\r\nx`, "other than chunked"],
-    ["two codings", `${H}transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`, "two transfer codings"],
+    [
+      "two codings",
+      `${H}transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+      "two transfer codings",
+    ],
     ["chunked in HTTP/1.0", "HTTP/1.0 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n", "in HTTP/1.0"],
     ["gzip", `${H}content-encoding: gzip\r\ncontent-length: 1\r\n\r\nx`, "encoded answer"],
     ["an encoded error", "HTTP/1.1 429 T\r\nContent-Encoding: br\r\ncontent-length: 1\r\n\r\nx", "encoded answer"],
     ["identity and gzip", `${H}content-encoding: identity\r\ncontent-encoding: gzip\r\n${end}`, "encoded answer"],
     ["an unasked 101", "HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n", "unasked 101"],
     ["interim answers beyond the bound", `${"HTTP/1.1 102 P\r\n\r\n".repeat(4)}${H}${end}`, "more than 3 interim"],
-    ["an interim answer with a length", `HTTP/1.1 100 C\r\ncontent-length: 1\r\n\r\nx${H}${end}`, "interim answer with a body"],
-    ["an interim answer with chunks", `HTTP/1.1 100 C\r\ntransfer-encoding: chunked\r\n\r\n${H}${end}`, "interim answer with a body"],
+    [
+      "an interim answer with a length",
+      `HTTP/1.1 100 C\r\ncontent-length: 1\r\n\r\nx${H}${end}`,
+      "interim answer with a body",
+    ],
+    [
+      "an interim answer with chunks",
+      `HTTP/1.1 100 C\r\ntransfer-encoding: chunked\r\n\r\n${H}${end}`,
+      "interim answer with a body",
+    ],
     ["an interim answer in HTTP/1.0", `HTTP/1.0 100 C\r\n\r\n${H}${end}`, "in HTTP/1.0"],
     ["a 204 with a length", "HTTP/1.1 204 N\r\ncontent-length: 1\r\n\r\nx", "a 204 with a body"],
     ["a 204 with chunks", "HTTP/1.1 204 N\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n", "a 204 with a body"],
@@ -227,40 +318,94 @@ describe("keep-alive announcements", () => {
 describe("properties", () => {
   const token = fc.stringMatching(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,12}$/);
   const value = fc.stringMatching(/^[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]{0,20}[\x21-\x7e\x80-\xff])?$/);
-  const headers = fc.array(fc.tuple(token.map((name) => `x-${name}`), value), { maxLength: 6 });
+  const headers = fc.array(
+    fc.tuple(
+      token.map((name) => `x-${name}`),
+      value,
+    ),
+    { maxLength: 6 },
+  );
   const pieces = fc.array(fc.string({ unit: "binary-ascii", minLength: 1, maxLength: 40 }), { maxLength: 6 });
 
   it("reads back any head and any way of chunking for any cuts", () => {
     fc.assert(
-      fc.property(fc.integer({ min: 200, max: 599 }), headers, pieces, fc.array(fc.nat(600), { maxLength: 12 }), (code, fields, parts, cuts) => {
-        const status = code === 204 || code === 304 ? 200 : code;
-        const lines = fields.map(([name, text]) => `${name}: ${text}\r\n`).join("");
-        const chunks = parts.map((part) => `${part.length.toString(16)}\r\n${part}\r\n`).join("");
-        const input = `HTTP/1.1 ${status} x\r\n${lines}transfer-encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`;
-        expect(parse(input, cuts.toSorted((a, b) => a - b))).toMatchObject({
-          status,
-          headers: [...fields.flat(), "transfer-encoding", "chunked"],
-          body: parts.join(""),
-          isDone: true,
-          failure: null,
-          rest: 0,
-        });
-      }),
+      fc.property(
+        fc.integer({ min: 200, max: 599 }),
+        headers,
+        pieces,
+        fc.array(fc.nat(600), { maxLength: 12 }),
+        (code, fields, parts, cuts) => {
+          const status = code === 204 || code === 304 ? 200 : code;
+          const lines = fields.map(([name, text]) => `${name}: ${text}\r\n`).join("");
+          const chunks = parts.map((part) => `${part.length.toString(16)}\r\n${part}\r\n`).join("");
+          const input = `HTTP/1.1 ${status} x\r\n${lines}transfer-encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`;
+          expect(
+            parse(
+              input,
+              cuts.toSorted((a, b) => a - b),
+            ),
+          ).toMatchObject({
+            status,
+            headers: [...fields.flat(), "transfer-encoding", "chunked"],
+            body: parts.join(""),
+            isDone: true,
+            failure: null,
+            rest: 0,
+          });
+        },
+      ),
     );
   });
 
   it("gives one verdict on any bytes, however they are cut and however often the receiver halts", () => {
-    const alphabet = ["HTTP/1.1 ", "200", "100", " OK", "\r\n", "\r", "\n", "content-length", ": ", "3", "transfer-encoding", "chunked", "0", "abc", ";", "=", "\0", "\r\n\r\n"];
-    const text = fc.array(fc.oneof(fc.constantFrom(...alphabet), fc.string({ unit: "binary", maxLength: 3 })), { maxLength: 30 });
+    const alphabet = [
+      "HTTP/1.1 ",
+      "200",
+      "100",
+      " OK",
+      "\r\n",
+      "\r",
+      "\n",
+      "content-length",
+      ": ",
+      "3",
+      "transfer-encoding",
+      "chunked",
+      "0",
+      "abc",
+      ";",
+      "=",
+      "\0",
+      "\r\n\r\n",
+    ];
+    const text = fc.array(fc.oneof(fc.constantFrom(...alphabet), fc.string({ unit: "binary", maxLength: 3 })), {
+      maxLength: 30,
+    });
     fc.assert(
-      fc.property(text, fc.constantFrom("", H, CHUNKED), fc.array(fc.nat(200), { maxLength: 8 }), (parts, start, cuts) => {
-        const bytes = Buffer.from(start + parts.join(""), "latin1");
-        const whole = parseInPieces(bytes, [], LIMITS, true);
-        const cut = parseInPieces(bytes, cuts.toSorted((a, b) => a - b), LIMITS, true);
-        const halting = parseInPieces(bytes, cuts.toSorted((a, b) => a - b), LIMITS, true, true);
-        expect({ ...cut, failure: cut.failure !== null }).toEqual({ ...whole, failure: whole.failure !== null });
-        expect(halting).toEqual(cut);
-      }),
+      fc.property(
+        text,
+        fc.constantFrom("", H, CHUNKED),
+        fc.array(fc.nat(200), { maxLength: 8 }),
+        (parts, start, cuts) => {
+          const bytes = Buffer.from(start + parts.join(""), "latin1");
+          const whole = parseInPieces(bytes, [], LIMITS, true);
+          const cut = parseInPieces(
+            bytes,
+            cuts.toSorted((a, b) => a - b),
+            LIMITS,
+            true,
+          );
+          const halting = parseInPieces(
+            bytes,
+            cuts.toSorted((a, b) => a - b),
+            LIMITS,
+            true,
+            true,
+          );
+          expect(cut).toEqual(whole);
+          expect(halting).toEqual(cut);
+        },
+      ),
     );
   });
 });

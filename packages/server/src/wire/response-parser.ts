@@ -58,12 +58,12 @@ export class ResponseParser {
 
   /** Whether the server keeps the connection open after this answer. */
   get isPersistent(): boolean {
-    return this.#head.isPersistent;
+    return this.#head.fields.isPersistent;
   }
 
   /** How long the server keeps the connection when idle, as far as it said so. */
   get keepAliveMs(): number {
-    return this.#head.keepAliveMs;
+    return this.#head.fields.keepAliveMs;
   }
 
   /** A clean end of the input. True when that completes the answer (RFC 9112 §6.3 rule 8). */
@@ -132,13 +132,13 @@ export class ResponseParser {
 
   #startBody(): void {
     const head = this.#head;
-    switch (head.framing) {
+    switch (head.fields.framing) {
       case "none":
         this.#state = "done";
         break;
       case "length":
         this.#state = "length";
-        this.#remaining = head.contentLength;
+        this.#remaining = head.fields.contentLength;
         break;
       case "chunked":
         this.#state = "chunked";

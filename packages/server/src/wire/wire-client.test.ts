@@ -54,7 +54,9 @@ describe("exchange", () => {
   });
 
   it("sends a large body of large and small segments unchanged", async () => {
-    const body = [10, 5000, 0, 3, 200_000, 1, 2047, 2048, 30_000].map((length, index) => Buffer.alloc(length, 65 + index));
+    const body = [10, 5000, 0, 3, 200_000, 1, 2047, 2048, 30_000].map((length, index) =>
+      Buffer.alloc(length, 65 + index),
+    );
     const { upstream, client } = await setUp({ onRequest: ({ socket }) => socket.write(OK) });
     const sink = await run(client, upstream, { body });
     expect(sink.body).toBe("ok");
@@ -132,7 +134,12 @@ describe("pool", () => {
       },
       { maxIdlePerOrigin: 2 },
     );
-    const sinks = await Promise.all([run(client, upstream), run(client, upstream), run(client, upstream), run(client, upstream)]);
+    const sinks = await Promise.all([
+      run(client, upstream),
+      run(client, upstream),
+      run(client, upstream),
+      run(client, upstream),
+    ]);
     expect(sinks.map((sink) => sink.body)).toEqual(["ok", "ok", "ok", "ok"]);
     await waitUntil(() => client.stats().open === 2, "the surplus connections' end");
     expect(client.stats()).toMatchObject({ idle: 2, opened: 4 });

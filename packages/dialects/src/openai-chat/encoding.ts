@@ -1,0 +1,109 @@
+// One request on its way to one server: what the encoders of this room share while they write it. Issues never stop the writing, so that
+// a client learns everything at once; a refused encoding's bytes are thrown away.
+import { IssueList, SegmentWriter, textToString } from "@dragoman/core";
+import type { Capabilities, EncodeTarget, Extension, NeutralRequest, ReasonCode, Text } from "@dragoman/core";
+
+import { base62Digest, legalToolId } from "../shared/tool-ids.ts";
+import type { ToolIdRule } from "../shared/tool-ids.ts";
+import { OPENAI_CHAT } from "./dialect-id.ts";
+import { NEVER_DROPPED } from "./members.ts";
+import { acceptsMember, asChatProfile } from "./profiles.ts";
+import type { ChatProfile } from "./profiles.ts";
+import { compileIdRule } from "./tool-id-rule.ts";
+
+/** Longest tool name of this dialect. */
+const MAX_NAME_LENGTH = 64;
+
+/** State of one encoding. */
+export class ChatEncoding {
+  readonly request: NeutralRequest;
+  readonly target: EncodeTarget;
+  readonly capabilities: Capabilities;
+  readonly profile: ChatProfile;
+  readonly issues: IssueList;
+  readonly writer: SegmentWriter;
+  /** The client speaks this dialect: what only this dialect has can be written. */
+  readonly isOwn: boolean;
+  /** Free-text tools that go out as functions, by name. */
+  readonly wrappedCustom: Set<string>;
+  /** Flattened names, and what they stand for. */
+  readonly namespaces: Map<string, { readonly namespace: string; readonly name: string }>;
+  readonly #idRule: ToolIdRule;
+  #isFirstMember: boolean;
+
+  constructor(request: NeutralRequest, target: EncodeTarget) {
+    this.request = request;
+    this.target = target;
+    this.capabilities = target.capabilities;
+    this.profile = asChatProfile(target.profile);
+    this.issues = new IssueList(target.lossyAllow);
+    this.writer = new SegmentWriter();
+    this.isOwn = request.source === OPENAI_CHAT;
+    this.wrappedCustom = new Set();
+    this.namespaces = new Map();
+    this.#idRule = compileIdRule(this.profile);
+    this.#isFirstMember = true;
+  }
+
+  /** Where a member of the neutral request stood in the client's body. */
+  originOf(member: string): string {
+    return this.request.origins?.[member] ?? `/${member}`;
+  }
+
+  /** Begins a member of the root. */
+  member(name: string): SegmentWriter {
+    const separator = this.#isFirstMember ? "{" : ",";
+    this.#isFirstMember = false;
+    return this.writer.glue(`${separator}"${name}":`);
+  }
+
+  /**
+   * Begins a member that a closed schema may lack; then losing it must be allowed. Returns null when it must not be written.
+   */
+  optionalMember(name: string, code: ReasonCode, at: string): SegmentWriter | null {
+    if (acceptsMember(this.profile, name)) return this.member(name);
+    this.issues.drop(code, at, `The server refuses the member ${name}.`);
+    return null;
+  }
+
+  /** An id that the server takes; the same for a call and its result. */
+  toolId(id: Text, at: string): string {
+    const legal = legalToolId(textToString(id), this.#idRule);
+    if (legal.rewritten) this.issues.adapt("id_rewritten", at, "The server does not take this tool-call id.");
+    return legal.id;
+  }
+
+  /** The name under which the server knows a tool; tools of a namespace get a flat one. */
+  toolName(name: Text, namespace: Text | undefined, at: string): string {
+    const plain = textToString(name);
+    if (namespace === undefined) return plain;
+    const space = textToString(namespace);
+    const flat = `${space}__${plain}`;
+    const known = this.namespaces.get(flat);
+    const isTaken = known !== undefined && (known.namespace !== space || known.name !== plain);
+    const isTooLong = flat.length > MAX_NAME_LENGTH;
+    const short = isTooLong || isTaken ? `${flat.slice(0, MAX_NAME_LENGTH - 9)}_${base62Digest(flat, 8)}` : flat;
+    if (!this.namespaces.has(short)) this.issues.adapt("namespace_flattened", at, "The server knows no tool namespaces.");
+    this.namespaces.set(short, { namespace: space, name: plain });
+    return short;
+  }
+
+  /** An issue for something that only another dialect has. */
+  foreignExtension(extension: Extension): void {
+    const code = (extension.code ?? "unknown_field") as ReasonCode;
+    const detail = "This server has no place for it.";
+    if (NEVER_DROPPED.has(code)) this.issues.reject(code, extension.at, detail);
+    else this.issues.drop(code, extension.at, detail);
+  }
+
+  /** Issues for every foreign extension of a list; those of this dialect are returned. */
+  ownExtensions(extensions: readonly Extension[] | undefined): readonly Extension[] {
+    if (extensions === undefined) return [];
+    const own: Extension[] = [];
+    for (const extension of extensions) {
+      if (extension.dialect === OPENAI_CHAT && extension.header !== true) own.push(extension);
+      else this.foreignExtension(extension);
+    }
+    return own;
+  }
+}

@@ -1,0 +1,29 @@
+/** What the commands need of the process, so that tests can run them without one. */
+
+/** Exit codes: done, failed, wrong usage or configuration. */
+export const ExitCode = { done: 0, failed: 1, usage: 2 } as const;
+
+/** One of the exit codes. */
+export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
+
+/** A stream that text is written to. */
+export interface TextSink {
+  write(text: string): unknown;
+}
+
+/** The process as commands see it. */
+export interface CliIo {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdout: TextSink;
+  readonly stderr: TextSink;
+  /** Reads a file as UTF-8 text; throws when it cannot. */
+  readFile(path: string): string;
+  /** Reads a file's bytes; throws when it cannot. */
+  readBytes(path: string): Uint8Array;
+  /** Creates the folder with mode 0700 and in it a file with mode 0600; throws when it cannot. */
+  writePrivateFile(path: string, text: string): void;
+  /** `length` base62 characters, unguessable. */
+  randomId(length: number): string;
+  /** Resolves when the process is asked to end. */
+  untilStopped(): Promise<void>;
+}

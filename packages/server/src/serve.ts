@@ -1,0 +1,76 @@
+/** The standalone server: a gateway behind its own HTTP front end, with logs and an orderly end. One process. */
+import { BodyPool, type GatewayConfig, type Logger, type SecretResolver } from "@dragoman/core";
+
+import { createGateway, type CreateGatewayOptions, type Gateway } from "./create-gateway.ts";
+import { createHttpServer } from "./http/index.ts";
+import { logOutcomes } from "./telemetry/request-log.ts";
+
+/** Where and with what to serve. */
+export interface ServeOptions {
+  readonly config: GatewayConfig;
+  /** Over the configuration's `server.host`. */
+  readonly host?: string;
+  /** Over the configuration's `server.port`; 0 picks a free one. */
+  readonly port?: number;
+  readonly logger?: Logger;
+  readonly resolveSecret?: SecretResolver;
+  readonly gatewayOptions?: CreateGatewayOptions;
+}
+
+/** A server that listens. */
+export interface RunningServer {
+  /** Base URL, e.g. `http://127.0.0.1:8080`. */
+  readonly url: string;
+  readonly gateway: Gateway;
+  /** Stops accepting, lets exchanges end for `deadlineMs` (the configuration's by default), then cuts what is left. */
+  close(deadlineMs?: number): Promise<void>;
+}
+
+/** Bytes of released request bodies that one process keeps for the next ones. */
+const MAX_POOLED_BODY_BYTES = 64 * 1024 * 1024;
+
+/** Starts to serve. Rejects when the configuration does not compile or the address cannot be bound; nothing is left open then. */
+export async function serve(options: ServeOptions): Promise<RunningServer> {
+  const gateway = await createGateway(options.config, {
+    ...options.gatewayOptions,
+    ...(options.logger === undefined ? {} : { logger: options.logger }),
+    ...(options.resolveSecret === undefined ? {} : { resolveSecret: options.resolveSecret }),
+  });
+  const { server, telemetry } = gateway.snapshot;
+  if (options.logger !== undefined && telemetry.requestLog) logOutcomes(gateway, options.logger);
+  const { logger } = options;
+  const http = createHttpServer({
+    handle: (request, responder) => gateway.handle(request, responder),
+    encodeRefusal: ({ status, code, message, path, headers }) => gateway.encodeRefusal(status, code, message, path, headers),
+    pool: new BodyPool({ maxPooledBytes: MAX_POOLED_BODY_BYTES }),
+    limits: {
+      maxHeadBytes: server.limits.maxHeadBytes,
+      headTimeoutMs: server.limits.headTimeoutMs,
+      bodyTimeoutMs: server.limits.bodyTimeoutMs,
+      keepAliveTimeoutMs: server.limits.idleTimeoutMs,
+      maxConnections: server.limits.maxConnections,
+    },
+    onConnectionError: ({ kind, detail, cause }) => {
+      if (kind === "handler-threw") logger?.error({ kind, detail, error: String(cause) }, "the front end caught a defect");
+      else logger?.debug({ kind, detail }, "a client connection was refused or failed");
+    },
+  });
+  const host = options.host ?? server.host;
+  let address;
+  try {
+    address = await http.listen(host, options.port ?? server.port);
+  } catch (error) {
+    await gateway.close();
+    throw error;
+  }
+  const shownHost = address.family === "IPv6" ? `[${address.address}]` : address.address;
+  return {
+    url: `http://${shownHost}:${address.port}`,
+    gateway,
+    close: async (deadlineMs = server.shutdownMs) => {
+      gateway.drain();
+      await http.close(deadlineMs);
+      await gateway.close();
+    },
+  };
+}
