@@ -1,31 +1,31 @@
 /** Schema of `models`: public names, their deployments and their routing policy. */
+import { DEFAULT_LOSSY_ALLOW } from "../dialect/index.ts";
 import { CONFIG_DEFAULTS } from "./defaults.ts";
 import { MAX_DURATION_MS } from "./duration.ts";
+import type { TimeoutsConfig } from "./gateway-config.ts";
 import { CAPABILITIES_SCHEMA } from "./schema-capabilities.ts";
 import { closed, refer } from "./schema-values.ts";
 import type { JsonSchema } from "./schema-values.ts";
 
-const timeouts = (description: string): JsonSchema =>
-  closed(
+/** The model's time limits have defaults; a deployment's are the model's where they are absent. */
+const timeouts = (description: string, hasDefaults: boolean): JsonSchema => {
+  const limit = (name: keyof TimeoutsConfig, type: "duration" | "durationOrOff", meaning: string): JsonSchema =>
+    refer(type, { description: meaning, ...(hasDefaults ? { default: CONFIG_DEFAULTS[name] } : {}) });
+  return closed(
     {
-      connect: refer("duration", { description: "To open the upstream connection.", default: CONFIG_DEFAULTS.connect }),
-      firstContent: refer("durationOrOff", {
-        description: "To the first content of a streamed answer.",
-        default: CONFIG_DEFAULTS.firstContent,
-      }),
-      idle: refer("durationOrOff", {
-        description: "Between two signs of life of a streamed answer.",
-        default: CONFIG_DEFAULTS.idle,
-      }),
-      total: refer("duration", { description: "For the whole exchange.", default: CONFIG_DEFAULTS.total }),
-      commitAfter: refer("durationOrOff", {
-        description: "After this wait a streaming client gets status 200 and keep-alives; fall-back stays possible until content.",
-        default: CONFIG_DEFAULTS.commitAfter,
-        examples: ["15s", "off"],
-      }),
+      connect: limit("connect", "duration", "To open the upstream connection."),
+      firstContent: limit("firstContent", "durationOrOff", "To the first content of a streamed answer."),
+      idle: limit("idle", "durationOrOff", "Between two signs of life of a streamed answer."),
+      total: limit("total", "duration", "For the whole exchange."),
+      commitAfter: limit(
+        "commitAfter",
+        "durationOrOff",
+        "After this wait a streaming client gets status 200 and keep-alives; fall-back stays possible until content.",
+      ),
     },
     { description },
   );
+};
 
 const deployment: JsonSchema = closed(
   {
@@ -72,7 +72,7 @@ const deployment: JsonSchema = closed(
       },
       { description: "What happens upstream when the client leaves." },
     ),
-    timeouts: timeouts("Time limits of this deployment; what is absent is the model's."),
+    timeouts: timeouts("Time limits of this deployment; what is absent is the model's.", false),
     lossy: refer("lossy", { description: "What a translation for this deployment may drop. Default: the model's." }),
     options: refer("options", { description: "Options of the provider's dialects, laid over the provider's.", default: {} }),
   },
@@ -100,8 +100,11 @@ const longForm = closed({
     description: "Attempts per deployment.",
     default: CONFIG_DEFAULTS.attempts,
   },
-  timeouts: timeouts("Time limits of an exchange."),
-  lossy: refer("lossy", { description: "What a translation for this model may drop." }),
+  timeouts: timeouts("Time limits of an exchange.", true),
+  lossy: refer("lossy", {
+    description: "What a translation for this model may drop.",
+    default: { allow: DEFAULT_LOSSY_ALLOW },
+  }),
   options: refer("options", { description: "Options of the client dialects for this model.", default: {} }),
 });
 

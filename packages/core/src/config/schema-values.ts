@@ -83,7 +83,7 @@ export const VALUE_DEFINITIONS: Readonly<Record<string, JsonSchema>> = {
         description: "Reason codes and presets (@hints, @history, @sampling, @agents, @all-droppable) that may be dropped.",
         type: "array",
         items: { title: "a reason code or preset", type: "string" },
-        default: ["@hints", "@history"],
+        examples: [["@hints", "@history"]],
       },
     },
     { required: ["allow"] },

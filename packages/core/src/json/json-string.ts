@@ -5,6 +5,7 @@ import type { ByteSlice, TextSlice } from "./tape.ts";
 
 const BACKSLASH = 0x5c;
 const QUOTE = 0x22;
+const LETTER_U = 0x75;
 
 /** Quotes a string as a JSON string token. A lone surrogate becomes its `\u` escape, so the result is always well-formed UTF-8. */
 export function encodeString(value: string): string {
@@ -39,16 +40,9 @@ export function unescapeBytes(text: TextSlice): Uint8Array {
   let write = 0;
   while (escape !== -1) {
     for (; read < escape; read++) out[write++] = source[read] as number;
-    const kind = source[escape + 1] as number;
-    if (kind === 0x75) {
-      const unit = hexUnit(source, escape + 2);
-      const point = joinSurrogates(source, unit, escape + 6);
-      write = writeCodePoint(out, write, point);
-      read = escape + (point > 0xffff ? 12 : 6);
-    } else {
-      out[write++] = UNESCAPED[kind] as number;
-      read = escape + 2;
-    }
+    const point = escapePoint(source, escape);
+    write = writeCodePoint(out, write, point >= 0xd800 && point <= 0xdfff ? 0xfffd : point);
+    read = escape + escapedLength(source, escape, point);
     // Escapes cluster in JSON inside JSON; a look at the next byte saves the search.
     escape = source[read] === BACKSLASH ? read : source.indexOf(BACKSLASH, read);
   }
@@ -77,7 +71,7 @@ export function escapeBytes(bytes: Uint8Array, start: number, end: number): Byte
     } else {
       // \u001f: only controls without a short form come here.
       out[write++] = BACKSLASH;
-      out[write++] = 0x75;
+      out[write++] = LETTER_U;
       out[write++] = 0x30;
       out[write++] = 0x30;
       out[write++] = 0x30 + (byte >> 4);
@@ -85,6 +79,18 @@ export function escapeBytes(bytes: Uint8Array, start: number, end: number): Byte
     }
   }
   return { bytes: out, start: 0, end: out.length };
+}
+
+/** The code point that the valid escape at `at` names, two escapes of a surrogate pair taken as one; a lone surrogate is itself. */
+export function escapePoint(bytes: Uint8Array, at: number): number {
+  const kind = bytes[at + 1] as number;
+  return kind === LETTER_U ? joinSurrogates(bytes, hexUnit(bytes, at + 2), at + 6) : (UNESCAPED[kind] as number);
+}
+
+/** Bytes of the escape (or pair of escapes) at `at` that names `point`. */
+export function escapedLength(bytes: Uint8Array, at: number, point: number): number {
+  if (bytes[at + 1] !== LETTER_U) return 2;
+  return point > 0xffff ? 12 : 6;
 }
 
 function hexUnit(bytes: Uint8Array, at: number): number {
@@ -103,14 +109,15 @@ function hexDigit(bytes: Uint8Array, at: number): number {
 }
 
 function joinSurrogates(source: Uint8Array, unit: number, next: number): number {
-  if (unit < 0xd800 || unit > 0xdfff) return unit;
-  const isFollowed = unit < 0xdc00 && source[next] === BACKSLASH && source[next + 1] === 0x75;
+  if (unit < 0xd800 || unit > 0xdbff) return unit;
+  const isFollowed = source[next] === BACKSLASH && source[next + 1] === LETTER_U;
   const low = isFollowed ? hexUnit(source, next + 2) : 0;
-  if (low < 0xdc00 || low > 0xdfff) return 0xfffd;
+  if (low < 0xdc00 || low > 0xdfff) return unit;
   return 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
 }
 
-function writeCodePoint(out: Uint8Array, at: number, point: number): number {
+/** Writes a code point in UTF-8, a surrogate in the three bytes it would take; gives the offset after it. */
+export function writeCodePoint(out: Uint8Array, at: number, point: number): number {
   if (point < 0x80) {
     out[at] = point;
     return at + 1;

@@ -1,4 +1,6 @@
-// How long a scan takes next to JSON.parse of the decoded bytes. `packages/core/bench/scan.mjs` prints more sizes as one table.
+// How long a scan takes next to JSON.parse of the decoded bytes. For comparing changes only: here the
+// modules run unbundled, where the scanner took about five times as long as in the built package (3.5 against 0.65 µs for 1 KB, Node 20), slower
+// than JSON.parse. `packages/core/bench/scan.mjs` measures the built package.
 
 import { bench, describe } from "vitest";
 

@@ -27,7 +27,7 @@ const STRING = JsonKind.string;
 
 /** Up to this many members a filter and a walk find a repeated name; larger objects are checked with a table when they close. */
 const SMALL_OBJECT = 16;
-/** Tape of a fresh scanner: an int per 8 bytes of text fits chat bodies (`scan.bench.ts`), within these bounds. */
+/** Tape of a fresh scanner: an int per 8 bytes of text, a guess for chat bodies, within these bounds. */
 const MIN_TAPE_INTS = 64;
 const MAX_FIRST_TAPE_INTS = 16_384;
 /** Offsets are kept as 32-bit integers. */
@@ -98,7 +98,7 @@ export class Scanner {
   }
 
   /**
-   * The parse loop. It is long because a call per token costs more than the token (`scan.bench.ts`). Each turn of the outer loop reads one value,
+   * The parse loop. It is long because its state lives in locals. Each turn of the outer loop reads one value,
    * in an object its name first; the inner loop then takes what follows a value until another one is due.
    */
   #parse(bytes: Uint8Array, start: number, end: number): boolean {
@@ -294,7 +294,7 @@ export class Scanner {
         const closed = parent;
         const closedHead = ((tape[closed] as number) & 15) | (count << COUNT_SHIFT);
         if (isInObject && refusesDuplicates && (count > SMALL_OBJECT || (closedHead & ESCAPED) !== 0)) {
-          const repeated = this.#names.find(bytes, tape, closed + NODE_INTS, count, (closedHead & ESCAPED) !== 0);
+          const repeated = this.#names.find(bytes, tape, closed + NODE_INTS, count);
           if (repeated !== ABSENT) {
             return this.#fail(
               "json_duplicate_member",

@@ -12,14 +12,15 @@ export interface Segments {
 }
 
 /**
- * Slices shorter than this are copied into the glue. Ten slices written to a null device took 3.2 µs kept at any size, and copied
- * 2.5 µs at 128 bytes, 3.4 at 512, 4.2 at 1024 (`segments.bench.ts`, Node 20, 2-core virtual machine).
+ * Slices shorter than this are copied into the glue. Ten slices written to a null device took 3.2 µs
+ * kept at any size, and copied 2.7 µs at 256 bytes, 3.5 at 512, 5.8 at 1024 (bundled, Node 20, busy 2-core virtual machine;
+ * `segments.bench.ts` compares the same two ways). The kernel's cost per piece on a real socket is not in it.
  */
 export const COALESCE_BELOW_BYTES = 512;
 
 const FIRST_CHUNK_BYTES = 1024;
 const MAX_CHUNK_BYTES = 65_536;
-/** A call into the engine's encoder costs more than writing a short ASCII text byte by byte. */
+/** Texts and slices up to this length are written byte by byte, without a call into the engine's encoder. */
 const SHORT_TEXT = 24;
 const QUOTE = 0x22;
 

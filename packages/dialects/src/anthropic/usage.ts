@@ -94,28 +94,47 @@ export class UsageTally {
   }
 }
 
-/** Writes neutral counts as this dialect's `usage` object, in JSON. `serviceTier` is written only as this dialect names tiers. */
-export function encodeUsage(usage: Usage | null, serviceTier: string | null): string {
+/** Members that the vendor's strictly typed SDK declares as present but nullable (`@anthropic-ai/sdk` 1.14.0). */
+const NULLABLE_MEMBERS: readonly string[] = [
+  "cache_creation",
+  "output_tokens_details",
+  "server_tool_use",
+  "service_tier",
+  "inference_geo",
+  "speed",
+];
+
+/**
+ * Writes neutral counts as this dialect's `usage` object, in JSON. A tier is written where this dialect has a word for it; with
+ * `isFull` what is unknown is written as null.
+ */
+export function encodeUsage(usage: Usage | null, serviceTier: string | null, isFull = false): string {
   const cacheRead = usage?.cacheRead ?? 0;
   const cacheWrite = usage?.cacheWrite ?? 0;
-  const input = Math.max(0, (usage?.input ?? 0) - cacheRead - cacheWrite);
-  let text = `{"input_tokens":${input},"cache_creation_input_tokens":${cacheWrite},"cache_read_input_tokens":${cacheRead}`;
+  const members = new Map<string, unknown>();
+  members.set("input_tokens", Math.max(0, (usage?.input ?? 0) - cacheRead - cacheWrite));
+  members.set("cache_creation_input_tokens", cacheWrite);
+  members.set("cache_read_input_tokens", cacheRead);
   const byTtl = usage?.cacheWriteByTtl;
   if (byTtl !== undefined) {
-    text += `,"cache_creation":{"ephemeral_5m_input_tokens":${byTtl[300] ?? 0},"ephemeral_1h_input_tokens":${byTtl[3600] ?? 0}}`;
+    const split = { ephemeral_5m_input_tokens: byTtl[300] ?? 0, ephemeral_1h_input_tokens: byTtl[3600] ?? 0 };
+    members.set("cache_creation", split);
   }
-  text += `,"output_tokens":${usage?.output ?? 0}`;
-  if (usage?.reasoning !== undefined) text += `,"output_tokens_details":{"thinking_tokens":${usage.reasoning}}`;
+  members.set("output_tokens", usage?.output ?? 0);
+  if (usage?.reasoning !== undefined) members.set("output_tokens_details", { thinking_tokens: usage.reasoning });
   const tools = usage?.serverTools;
   if (tools !== undefined) {
-    text += `,"server_tool_use":{"web_search_requests":${tools["web_search"] ?? 0},"web_fetch_requests":${tools["web_fetch"] ?? 0}}`;
+    const counts = { web_search_requests: tools["web_search"] ?? 0, web_fetch_requests: tools["web_fetch"] ?? 0 };
+    members.set("server_tool_use", counts);
   }
   const tier = serviceTier === null ? null : tierWord(serviceTier);
-  return tier === null ? `${text}}` : `${text},"service_tier":"${tier}"}`;
+  if (tier !== null) members.set("service_tier", tier);
+  if (isFull) for (const name of NULLABLE_MEMBERS) if (!members.has(name)) members.set(name, null);
+  return JSON.stringify(Object.fromEntries(members));
 }
 
-/** Neutral tiers and this dialect's answer words; the rest has none. */
-function tierWord(tier: string): string | null {
-  if (tier === "standard" || tier === "default") return "standard";
-  return tier === "priority" || tier === "batch" ? tier : null;
+/** Neutral tiers that this dialect has a word for. */
+function tierWord(tier: string): "standard" | "priority" | null {
+  if (tier === "default" || tier === "standard") return "standard";
+  return tier === "priority" ? tier : null;
 }

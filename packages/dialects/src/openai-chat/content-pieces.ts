@@ -35,7 +35,7 @@ export function planContent(encoding: ChatEncoding, parts: readonly Part[]): rea
     pieces.push({
       texts,
       part,
-      mark: part.cacheBreakpoint,
+      mark: encoding.takeMark(part.cacheBreakpoint, part.at),
       extensions: encoding.ownExtensions(part.extensions),
     });
   }
@@ -111,6 +111,8 @@ function isTaken(encoding: ChatEncoding, part: Part): boolean {
 function isImageTaken(encoding: ChatEncoding, part: ImagePart): boolean {
   const { issues, capabilities, profile } = encoding;
   const { media } = part;
+  if (part.detail === "ultra")
+    issues.drop("image_detail_unsupported", part.at, "This dialect has no such level of detail.");
   if (!capabilities.input.image || profile.images === "none") {
     issues.reject("image_input_unsupported", part.at, "The model takes no images.");
     return false;

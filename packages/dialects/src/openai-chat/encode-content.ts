@@ -13,18 +13,14 @@ export function writeContent(encoding: ChatEncoding, pieces: readonly ContentPie
   const { writer, profile } = encoding;
   const [only] = pieces;
   if (only === undefined) writer.glue('""');
-  else if (pieces.length === 1 && only.texts !== null && isPlain(encoding, only)) writeTexts(encoding, only.texts);
+  else if (pieces.length === 1 && only.texts !== null && isPlain(only)) writeTexts(encoding, only.texts);
   else if (profile.textLists === "join" && pieces.every((piece) => piece.texts !== null)) writeJoined(encoding, pieces, at);
   else writeList(encoding, pieces);
 }
 
 /** Whether a text needs no part of its own. */
-function isPlain(encoding: ChatEncoding, piece: ContentPiece): boolean {
-  return piece.extensions.length === 0 && !isMarkWritten(encoding, piece.mark);
-}
-
-function isMarkWritten({ profile, capabilities }: ChatEncoding, mark: CacheBreakpoint | undefined): boolean {
-  return mark !== undefined && profile.promptCaching && capabilities.explicitCache && profile.textLists === "keep";
+function isPlain(piece: ContentPiece): boolean {
+  return piece.extensions.length === 0 && piece.mark === undefined;
 }
 
 function writeTexts({ writer }: ChatEncoding, texts: readonly Text[]): void {
@@ -61,7 +57,7 @@ function writeList(encoding: ChatEncoding, pieces: readonly ContentPiece[]): voi
       writeTexts(encoding, piece.texts);
     }
     if (piece.part.type === "opaque") return;
-    if (isMarkWritten(encoding, piece.mark)) writer.glue(`,"prompt_cache_breakpoint":${markJson(piece.mark)}`);
+    if (piece.mark !== undefined) writer.glue(`,"prompt_cache_breakpoint":${markJson(piece.mark)}`);
     // What was nested inside the part's own object was written with it.
     writeExtensions(writer, piece.extensions.filter((extension) => !extension.path.includes(".")));
     writer.glue("}");
@@ -70,10 +66,9 @@ function writeList(encoding: ChatEncoding, pieces: readonly ContentPiece[]): voi
 }
 
 /** Times to live of this dialect, in seconds and words. A mark's time is rounded up; beyond the longest, the longest is asked for. */
-function markJson(mark: CacheBreakpoint | undefined): string {
-  const ttl = mark?.ttlSeconds;
-  if (ttl === undefined) return '{"mode":"explicit"}';
-  return `{"mode":"explicit","ttl":"${ttl <= 1_800 ? "30m" : "12h"}"}`;
+function markJson({ ttlSeconds }: CacheBreakpoint): string {
+  if (ttlSeconds === undefined) return '{"mode":"explicit"}';
+  return `{"mode":"explicit","ttl":"${ttlSeconds <= 1_800 ? "30m" : "12h"}"}`;
 }
 
 /** Writes a part without its closing brace; an opaque one whole. */
@@ -84,7 +79,7 @@ function writePart(encoding: ChatEncoding, part: Part): void {
       writer.glue('{"type":"image_url","image_url":{"url":');
       if (part.media.from === "base64") writeDataUrl(writer, mimeOf(part.media.mime), part.media.data);
       else if (part.media.from === "url") writer.token(part.media.url);
-      if (part.detail !== undefined) writer.glue(`,"detail":"${part.detail}"`);
+      if (part.detail !== undefined && part.detail !== "ultra") writer.glue(`,"detail":"${part.detail}"`);
       writeExtensions(writer, nestedIn(part, "image_url"), "image_url.");
       writer.glue("}");
       return;

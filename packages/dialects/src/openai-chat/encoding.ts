@@ -1,7 +1,16 @@
 // One request on its way to one server: what the encoders of this room share while they write it. Issues never stop the writing, so that
 // a client learns everything at once; a refused encoding's bytes are thrown away.
 import { IssueList, SegmentWriter, textToString } from "@dragoman/core";
-import type { Capabilities, EncodeTarget, Extension, NeutralRequest, ReasonCode, Text } from "@dragoman/core";
+import type {
+  CacheBreakpoint,
+  Capabilities,
+  EncodeTarget,
+  Extension,
+  Message,
+  NeutralRequest,
+  ReasonCode,
+  Text,
+} from "@dragoman/core";
 
 import { base62Digest, legalToolId } from "../shared/tool-ids.ts";
 import type { ToolIdRule } from "../shared/tool-ids.ts";
@@ -30,6 +39,7 @@ export class ChatEncoding {
   readonly namespaces: Map<string, { readonly namespace: string; readonly name: string }>;
   readonly #idRule: ToolIdRule;
   #isFirstMember: boolean;
+  #surplusMarks: number;
 
   constructor(request: NeutralRequest, target: EncodeTarget) {
     this.request = request;
@@ -43,6 +53,18 @@ export class ChatEncoding {
     this.namespaces = new Map();
     this.#idRule = compileIdRule(this.profile);
     this.#isFirstMember = true;
+    this.#surplusMarks = Math.max(0, countMarks(request.messages) - MAX_MARKS);
+  }
+
+  /** A cache mark that is written, or undefined: the server must know marks, and takes the last four only. */
+  takeMark(mark: CacheBreakpoint | undefined, at: string): CacheBreakpoint | undefined {
+    if (mark === undefined) return undefined;
+    const isWritable = this.profile.promptCaching && this.capabilities.explicitCache;
+    if (isWritable && this.#surplusMarks === 0) return mark;
+    if (isWritable) this.#surplusMarks--;
+    const detail = isWritable ? "The server takes four cache marks." : "The server takes no cache marks.";
+    this.issues.drop("cache_hint", at, detail);
+    return undefined;
   }
 
   /** Where a member of the neutral request stood in the client's body. */
@@ -106,4 +128,17 @@ export class ChatEncoding {
     }
     return own;
   }
+}
+
+/** Cache marks that one request may carry (OpenAI prompt caching guide). */
+const MAX_MARKS = 4;
+
+function countMarks(messages: readonly Message[]): number {
+  let count = 0;
+  for (const message of messages)
+    for (const part of message.parts) {
+      if (part.cacheBreakpoint !== undefined) count++;
+      if (part.type === "tool-result") for (const inner of part.content) if (inner.cacheBreakpoint !== undefined) count++;
+    }
+  return count;
 }

@@ -11,6 +11,6 @@ export async function runDemoCommand(io: CliIo, portText: string | undefined, on
     io.stderr.write("--port must be a number from 0 to 65535\n");
     return ExitCode.usage;
   }
-  const code = await runDemo({ once, stdout: io.stdout, ...(port === undefined ? {} : { port }) });
+  const code = await runDemo({ port: port ?? null, once, stdout: io.stdout });
   return code === 0 ? ExitCode.done : ExitCode.failed;
 }

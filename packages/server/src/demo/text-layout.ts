@@ -15,10 +15,10 @@ const INDENT = "   ";
 
 /** Colours of the demo; without a terminal they do nothing. */
 export interface Palette {
-  title(text: string): string;
-  good(text: string): string;
-  bad(text: string): string;
-  faint(text: string): string;
+  readonly title: (text: string) => string;
+  readonly good: (text: string) => string;
+  readonly bad: (text: string) => string;
+  readonly faint: (text: string) => string;
 }
 
 /** Chooses the palette for an output. */

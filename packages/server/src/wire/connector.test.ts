@@ -162,16 +162,18 @@ describe.skipIf(certificate === null)("TLS (needs openssl)", () => {
     expect(resumed).toEqual([false, true]);
   });
 
-  const failures: [string, WireClientOptions, Partial<ScriptedOptions>, string][] = [
-    ["an unknown issuer", { lookup: toLoopback }, {}, "DEPTH_ZERO_SELF_SIGNED_CERT during the TLS handshake"],
-    ["another name", trusting, { host: "other.test" }, "ERR_TLS_CERT_ALTNAME_INVALID during the TLS handshake"],
-    ["a server that speaks no TLS", trusting, { tls: undefined }, "ERR_SSL"],
+  const failures: [string, WireClientOptions, ScriptedOptions, string][] = [
+    ["an unknown issuer", { lookup: toLoopback }, server, "DEPTH_ZERO_SELF_SIGNED_CERT during the TLS handshake"],
+    [
+      "another name",
+      trusting,
+      { ...server, host: "other.test" },
+      "ERR_TLS_CERT_ALTNAME_INVALID during the TLS handshake",
+    ],
+    ["a server that speaks no TLS", trusting, { host: server.host }, "ERR_SSL"],
   ];
-  it.each(failures)("fails as tls on %s", async (_name, options, changes, detail) => {
-    const { upstream, client } = await setUp(
-      { ...server, ...changes, onConnection: ({ socket }) => socket.write(OK) } as ScriptedOptions,
-      options,
-    );
+  it.each(failures)("fails as tls on %s", async (_name, options, behaviour, detail) => {
+    const { upstream, client } = await setUp({ ...behaviour, onConnection: ({ socket }) => socket.write(OK) }, options);
     const sink = new RecordingSink();
     client.send(makeRequest({ ...upstream.origin, protocol: "https:" }), sink);
     await waitUntil(() => sink.isSettled && client.stats().open === 0, "the failure");

@@ -1,6 +1,8 @@
 // What the fields of a response head say about the length of the body and the life of the connection (RFC 9112 §6, §9). Invariant:
 // whatever leaves room for a second reading is a fault, never a choice.
 
+import { SPACE, TAB } from "./octets.ts";
+
 /** How the body of an answer ends. */
 export type BodyFraming = "none" | "length" | "chunked" | "until-close";
 
@@ -43,7 +45,7 @@ export class FramingFields {
         return null;
       case 14:
         if (!equalsIgnoringCase(source, nameStart, nameEnd, "content-length")) return null;
-        return this.#noteLength(source, valueStart, valueEnd);
+        return hasTabBehind(source, valueEnd) ? "a malformed length" : this.#noteLength(source, valueStart, valueEnd);
       case 16:
         if (equalsIgnoringCase(source, nameStart, nameEnd, "content-encoding") && valueEnd > valueStart) {
           if (!equalsIgnoringCase(source, valueStart, valueEnd, "identity")) this.#isEncoded = true;
@@ -52,6 +54,7 @@ export class FramingFields {
       case 17:
         if (!equalsIgnoringCase(source, nameStart, nameEnd, "transfer-encoding")) return null;
         if (this.#isChunked) return "two transfer codings";
+        if (hasTabBehind(source, valueEnd)) return "a transfer coding other than chunked";
         this.#isChunked = true;
         return equalsIgnoringCase(source, valueStart, valueEnd, "chunked")
           ? null
@@ -105,6 +108,21 @@ export class FramingFields {
     }
     return this.#isEncoded ? "an encoded answer" : null;
   }
+}
+
+/** Legal white space, but llhttp takes `chunked` with a tab behind it for another coding: two readings, so neither. */
+function hasTabBehind(source: Buffer, valueEnd: number): boolean {
+  let at = valueEnd;
+  while (source[at] === SPACE) at += 1;
+  return source[at] === TAB;
+}
+
+/** Whether a trailer field is one that must not frame anything (RFC 9110 §6.5.1). */
+export function isFramingName(source: Buffer, start: number, end: number): boolean {
+  return (
+    equalsIgnoringCase(source, start, end, "content-length") ||
+    equalsIgnoringCase(source, start, end, "transfer-encoding")
+  );
 }
 
 function textOf(source: Buffer, start: number, end: number): string {

@@ -2,7 +2,7 @@
 // §5): CRLF only, no folded lines, no space before the colon, no controls. Invariants: verdict and content depend on the bytes
 // alone, never on how they were cut; a byte is looked at once, so drip-fed heads cost linear time.
 
-import { FramingFields } from "./framing-fields.ts";
+import { FramingFields, isFramingName } from "./framing-fields.ts";
 import { COLON, CR, IS_FIELD_TEXT, IS_TOKEN, LF, SPACE, TAB } from "./octets.ts";
 
 /** Bounds of one head. */
@@ -196,6 +196,7 @@ export class ResponseHeadReader {
     const mark = this.#count * 4;
     this.#count += 1;
     if (this.#count > maxHeaderCount) this.#fail(`more than ${maxHeaderCount} fields`);
+    if (this.#isTrailer && isFramingName(source, line, base + this.#nameEnd)) this.#fail("a framing field");
     if (this.#isTrailer || this.failure !== null) return this.failure === null;
     this.#marks[mark] = line - base;
     this.#marks[mark + 1] = this.#nameEnd;
