@@ -2,7 +2,7 @@
 /** @dragoman/core: bytes, the neutral representation, dialect contracts, configuration, routing, streaming and the pipeline behind ports. */
 export { ERROR_CODES, GatewayError, isGatewayError } from "./errors/index.ts";
 export type { ErrorCode, ErrorCodeEntry, ErrorFault, GatewayErrorOptions } from "./errors/index.ts";
-export { ABSENT, COALESCE_BELOW_BYTES, concat, decodeText, Document, Edits, encodeString, escapeBytes, JsonKind, scan, Scanner, scanRange, SegmentWriter, unescapeBytes } from "./json/index.ts";
+export { ABSENT, COALESCE_BELOW_BYTES, concat, decodeText, DEFAULT_SCAN_LIMITS, Document, Edits, encodeString, escapeBytes, JsonKind, scan, Scanner, ScannerPool, scanRange, SegmentWriter, unescapeBytes } from "./json/index.ts";
 export type { ByteSlice, JsonErrorCode, JsonSyntaxError, NodeIndex, RawSlice, ScanLimits, ScanResult, Segments, SegmentWriterOptions, TextSlice } from "./json/index.ts";
 export { eventsOfResponse, isEmptyText, isSlice, numToNumber, rawToValue, ResponseAssembler, retainRaw, retainText, textEquals, textToString } from "./ir/index.ts";
 export type { ArgumentText, AudioPart, CacheBreakpoint, Candidate, CustomTool, DialectId, Effort, ErrorClass, Extension, FilePart, FunctionTool, ImagePart, Media, Message, NeutralError, NeutralRequest, NeutralResponse, Num, OpaquePart, Operation, OutputFormat, Part, PartHead, Raw, Reasoning, ReasoningPart, RefusalPart, Sampling, SearchResultPart, ServerTool, ServerToolPart, ServiceTier, Signature, Stop, StopReason, StreamEvent, Text, TextPart, Tool, ToolCallPart, ToolChoice, ToolResultPart, Usage, VideoPart } from "./ir/index.ts";
@@ -11,7 +11,7 @@ export type { AdaptationCode, AnswerContext, ByteSink, Capabilities, CapabilityO
 export { compileConfig, CONFIG_SCHEMA, ConfigValidator, Credential, GenerationHolder, isModelAllowed, pointerTokens, suggest } from "./config/index.ts";
 export type { CompileOptions, CompileResult, ConfigProblem, CredentialHeader, DebugHeaders, Deployment, DeploymentConfig, DisconnectPolicy, GatewayConfig, KeyConfig, KeyRecord, LossyConfig, Model, ModelConfig, Provider, ProviderConfig, ResolvedModel, SecretReference, SecretResolution, SecretResolver, ServerConfig, ServerLimits, ServerSettings, Snapshot, SseSettings, TelemetrySettings, Tiers, Timeouts, TimeoutsConfig, UpstreamOrigin } from "./config/index.ts";
 export { backoffMs, chooseDialect, CREDENTIAL_RETRY_MS, DEFAULT_BACKOFF, DEFAULT_BREAKER, DeploymentHealth, HealthBoard, nextStep, orderByWeight, Plan, RetryBudget } from "./route/index.ts";
-export type { BackoffLimits, BreakerLimits, PlanCandidate, EncodeFor, PlanOptions, RefusedDeployment, RestingDeployment, Step, StepInput, Unavailability } from "./route/index.ts";
+export type { BackoffLimits, BreakerLimits, EncodeFor, PlanCandidate, PlanOptions, RefusedDeployment, RestingDeployment, Step, StepInput, Unavailability } from "./route/index.ts";
 export { BODY_SLACK_BYTES, BodyCollector, BodyPool, ByteQueue, CommitGate, createRecordReader, LineReader, MemberFinder, PooledBody, Relay, SseReader } from "./stream/index.ts";
 export type { BodyPoolOptions, ByteQueueOptions, CommitGateState, FoundMember, FramedRecord, MemberFinderOptions, RecordReader, RecordReaderOptions, RelayOptions } from "./stream/index.ts";
 export { DEFAULT_ENGINE_LIMITS, FREE_ADMISSION, GatewayEngine, maskSecrets } from "./gateway/index.ts";

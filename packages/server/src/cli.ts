@@ -20,6 +20,10 @@ const io: CliIo = {
     writeFileSync(path, text, { mode: 0o600 });
   },
   randomId: (length) => random.id(length),
+  createLogger: async (level) => {
+    const { createPinoLogger } = await import("./telemetry/pino-logger.ts");
+    return createPinoLogger(level);
+  },
   untilStopped: () =>
     new Promise((resolve) => {
       process.once("SIGINT", resolve).once("SIGTERM", resolve);

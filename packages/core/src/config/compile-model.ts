@@ -22,6 +22,7 @@ interface ModelScope {
   readonly isGlob: boolean;
   readonly timeouts: Timeouts;
   readonly lossyAllow: ReadonlySet<string>;
+  readonly options: Readonly<Record<string, unknown>>;
 }
 
 /** Compiles one model. Its tiers may lack deployments that have problems, which the context's list then holds. */
@@ -40,6 +41,7 @@ export function compileModel(
     isGlob: name.includes("*"),
     timeouts: compileTimeouts(context, pointer(path, "timeouts"), long.timeouts ?? {}, null),
     lossyAllow: compileLossy(context, pointer(path, "lossy"), long.lossy ?? { allow: DEFAULT_LOSSY_ALLOW }),
+    options: long.options ?? Object.freeze({}),
   };
   const tiers = isShortForm(config) ? compileShortForm(scope, config) : compileLongForm(scope, long.deployments);
   reportRepeats(scope, tiers.flat());
@@ -52,7 +54,7 @@ export function compileModel(
     attempts: long.attempts ?? CONFIG_DEFAULTS.attempts,
     timeouts: scope.timeouts,
     lossyAllow: scope.lossyAllow,
-    options: long.options ?? Object.freeze({}),
+    options: scope.options,
   };
 }
 
@@ -123,7 +125,7 @@ function compileDeployment(scope: ModelScope, path: string, config: DeploymentCo
     disconnect: compileDisconnect(context, path, config, source),
     timeouts,
     lossyAllow,
-    options: Object.freeze({ ...source.provider.options, ...config.options }),
+    options: Object.freeze({ ...source.provider.options, ...scope.options, ...config.options }),
   };
   return { path, template };
 }
@@ -138,7 +140,12 @@ function checkStars(scope: ModelScope, path: string, config: DeploymentConfig): 
     scope.context.list.add(at, 'must hold no "*", because the public model name has none to take its text from');
 }
 
-function checkDialects(context: CompileContext, path: string, config: DeploymentConfig, source: CompiledProvider): void {
+function checkDialects(
+  context: CompileContext,
+  path: string,
+  config: DeploymentConfig,
+  source: CompiledProvider,
+): void {
   const known = [...source.profiles.keys()];
   config.capabilities?.dialects?.forEach((dialect, index) => {
     if (known.includes(dialect)) return;
@@ -212,7 +219,10 @@ function reportRepeats(scope: ModelScope, placed: readonly Placed[]): void {
   const seen = new Set<string>();
   for (const { path, template } of placed) {
     if (seen.has(template.id))
-      scope.context.list.add(path, `the deployment "${template.id}" is in this model twice; give each an id of its own`);
+      scope.context.list.add(
+        path,
+        `the deployment "${template.id}" is in this model twice; give each an id of its own`,
+      );
     seen.add(template.id);
   }
 }

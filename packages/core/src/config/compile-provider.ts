@@ -173,7 +173,8 @@ function compileProfiles(
     const provider = context.registry.provider(dialect);
     if (provider === undefined) continue;
     const { base, overrides } = readProfile(firstName === null ? config.profile : undefined);
-    const name: string | undefined = base ?? (Object.hasOwn(kind.profiles, dialect) ? kind.profiles[dialect] : undefined);
+    const name: string | undefined =
+      base ?? (Object.hasOwn(kind.profiles, dialect) ? kind.profiles[dialect] : undefined);
     if (name === undefined) {
       context.list.add(path, `the kind "${kind.id}" has no profile for the dialect "${dialect}"`);
       continue;
@@ -182,7 +183,9 @@ function compileProfiles(
     sources.push([dialect, name, overrides]);
     const compiled = provider.compileProfile(name, overrides);
     if (compiled.ok) byDialect.set(dialect, Object.freeze(compiled.profile));
-    else for (const problem of compiled.problems) context.list.add(pointer(path, "profile") + problem.path, problem.message);
+    else
+      for (const problem of compiled.problems)
+        context.list.add(pointer(path, "profile") + problem.path, problem.message);
   }
   if (firstName === null)
     context.list.add(pointer(path, "kind"), `this gateway knows none of the dialects of the kind "${kind.id}"`);

@@ -108,7 +108,14 @@ describe("compileConfig", () => {
     });
     expect(snapshot.telemetry).toEqual({ logLevel: "info", requestLog: true });
     const model = snapshot.models[0];
-    expect(model).toMatchObject({ name: "chat", isGlob: false, aliases: [], strategy: "weighted", attempts: 2, options: {} });
+    expect(model).toMatchObject({
+      name: "chat",
+      isGlob: false,
+      aliases: [],
+      strategy: "weighted",
+      attempts: 2,
+      options: {},
+    });
     expect(model?.timeouts).toEqual({
       connectMs: 10_000,
       firstContentMs: 600_000,
@@ -199,6 +206,7 @@ describe("compileConfig", () => {
           ],
           timeouts: { connect: "1s", commitAfter: "15s" },
           lossy: { allow: ["seed_unsupported"] },
+          options: { b: 3, c: 3 },
         },
       },
     });
@@ -206,7 +214,8 @@ describe("compileConfig", () => {
     expect(ids(tiers)).toEqual([["a", "b"], ["late"]]);
     const [a, b] = tiers?.[0] ?? [];
     expect(a?.timeouts).toMatchObject({ connectMs: 1000, idleMs: null, commitAfterMs: 15_000 });
-    expect(a?.options).toEqual({ a: 1, b: 2 });
+    expect(a?.options).toEqual({ a: 1, b: 2, c: 3 });
+    expect(b?.options).toEqual({ a: 1, b: 3, c: 3 });
     expect([...(a?.lossyAllow ?? [])]).toEqual(["seed_unsupported"]);
     expect(b?.lossyAllow.size).toBe(0);
   });
@@ -248,7 +257,15 @@ describe("compileConfig", () => {
     const { keys } = snapshotOf({
       ...base,
       keys: [
-        { name: "app", hash: "env:HASH", models: ["chat"], owner: "team", tags: ["t"], expires: "2030-01-31", debug: true },
+        {
+          name: "app",
+          hash: "env:HASH",
+          models: ["chat"],
+          owner: "team",
+          tags: ["t"],
+          expires: "2030-01-31",
+          debug: true,
+        },
         { name: "old", hash: `sha256:${"b".repeat(64)}`, models: [], disabled: true },
       ],
     });
@@ -281,10 +298,9 @@ describe("compileConfig", () => {
       { ...base, keys: [{ name: "app", hash: "file:/none", models: ["*"] }] },
       { registry, generation: 1, validator, resolveSecret: () => ({ ok: true, secret: null }) },
     );
-    expect(result.ok && [result.snapshot.keys.size, result.snapshot.providers.get("main")?.credentials[0]?.secret]).toEqual([
-      0,
-      null,
-    ]);
+    expect(
+      result.ok && [result.snapshot.keys.size, result.snapshot.providers.get("main")?.credentials[0]?.secret],
+    ).toEqual([0, null]);
   });
 
   it("keeps nothing of the object it was given and freezes all it gives back", () => {
@@ -310,14 +326,20 @@ describe("compileConfig", () => {
       for (const member of Object.values(value)) visit(member, seen);
     };
     visit(snapshot, new Set());
-    expect(() => (snapshot.keys as Map<string, unknown>).clear()).toThrow(TypeError);
-    expect(() => (snapshot.models[0]?.lossyAllow as Set<string>).add("x")).toThrow(TypeError);
+    expect(() => (snapshot.keys as Map<string, unknown>).clear()).toThrow("immutable");
+    const lossyAllow = snapshot.models[0]?.lossyAllow;
+    expect(lossyAllow).toBeInstanceOf(Set);
+    expect(() => (lossyAllow as Set<string>).add("x")).toThrow("immutable");
     expect(Object.isFrozen(DEFAULT_CAPABILITIES.tools)).toBe(false);
   });
 
-  const provider = (more: object): object => ({ ...base, providers: { ...base.providers, main: { kind: "plain", credentials: ["x"], ...more } } });
+  const provider = (more: object): object => ({
+    ...base,
+    providers: { ...base.providers, main: { kind: "plain", credentials: ["x"], ...more } },
+  });
   const models = (value: object): object => ({ ...base, models: value });
-  const deployment = (more: object): object => models({ chat: { deployments: [{ provider: "main", model: "x", ...more }] } });
+  const deployment = (more: object): object =>
+    models({ chat: { deployments: [{ provider: "main", model: "x", ...more }] } });
   const keys = (...list: readonly object[]): object => ({ ...base, keys: list });
   const hash = (digit: string): string => `sha256:${digit.repeat(64)}`;
 
@@ -326,23 +348,51 @@ describe("compileConfig", () => {
     readonly input: unknown;
     readonly problems: readonly (readonly [path: string, message: RegExp])[];
   }[] = [
-    { name: "an unknown kind", input: provider({ kind: "plian" }), problems: [["/providers/main/kind", /known: plain, local, strange; did you mean "plain"/]] },
-    { name: "a kind named like a built-in member", input: provider({ kind: "constructor" }), problems: [["/providers/main/kind", /unknown provider kind/]] },
+    {
+      name: "an unknown kind",
+      input: provider({ kind: "plian" }),
+      problems: [["/providers/main/kind", /known: plain, local, strange; did you mean "plain"/]],
+    },
+    {
+      name: "a kind named like a built-in member",
+      input: provider({ kind: "constructor" }),
+      problems: [["/providers/main/kind", /unknown provider kind/]],
+    },
     {
       name: "a kind whose dialects are not registered",
       input: provider({ kind: "strange", baseUrl: "http://a" }),
       problems: [["/providers/main/kind", /none of the dialects/]],
     },
-    { name: "a missing base URL", input: { ...base, providers: { ...base.providers, near: { kind: "local" } } }, problems: [["/providers/near", /baseUrl is required/]] },
-    { name: "a bad base URL", input: provider({ baseUrl: "https://u:p@x" }), problems: [["/providers/main/baseUrl", /user name/]] },
+    {
+      name: "a missing base URL",
+      input: { ...base, providers: { ...base.providers, near: { kind: "local" } } },
+      problems: [["/providers/near", /baseUrl is required/]],
+    },
+    {
+      name: "a bad base URL",
+      input: provider({ baseUrl: "https://u:p@x" }),
+      problems: [["/providers/main/baseUrl", /user name/]],
+    },
     {
       name: "missing credentials",
       input: { ...base, providers: { ...base.providers, main: { kind: "plain" } } },
       problems: [["/providers/main", /needs credentials/]],
     },
-    { name: "an unresolvable credential", input: provider({ credentials: ["a", "env:NONE"] }), problems: [["/providers/main/credentials/1", /no secret NONE/]] },
-    { name: "a reference to nothing", input: provider({ credentials: ["env:"] }), problems: [["/providers/main/credentials/0", /variable after env:/]] },
-    { name: "a credential with a space", input: provider({ credentials: ["env:SPACED"] }), problems: [["/providers/main/credentials/0", /printable ASCII/]] },
+    {
+      name: "an unresolvable credential",
+      input: provider({ credentials: ["a", "env:NONE"] }),
+      problems: [["/providers/main/credentials/1", /no secret NONE/]],
+    },
+    {
+      name: "a reference to nothing",
+      input: provider({ credentials: ["env:"] }),
+      problems: [["/providers/main/credentials/0", /variable after env:/]],
+    },
+    {
+      name: "a credential with a space",
+      input: provider({ credentials: ["env:SPACED"] }),
+      problems: [["/providers/main/credentials/0", /printable ASCII/]],
+    },
     {
       name: "headers the gateway owns, the credential's, a repeated one and a bad value",
       input: provider({ headers: { Host: "a", authorization: "b", "x-a": "c", "X-A": "d", "x-b": "e\n" } }),
@@ -353,22 +403,57 @@ describe("compileConfig", () => {
         ["/providers/main/headers/x-b", /printable ASCII/],
       ],
     },
-    { name: "a credential header the gateway owns", input: provider({ credentialHeader: { name: "Host" } }), problems: [["/providers/main/credentialHeader/name", /itself writes/]] },
-    { name: "an unknown profile", input: provider({ profile: "broken" }), problems: [["/providers/main/profile", /unknown profile/]] },
+    {
+      name: "a credential header the gateway owns",
+      input: provider({ credentialHeader: { name: "Host" } }),
+      problems: [["/providers/main/credentialHeader/name", /itself writes/]],
+    },
+    {
+      name: "an unknown profile",
+      input: provider({ profile: "broken" }),
+      problems: [["/providers/main/profile", /unknown profile/]],
+    },
     {
       name: "an unknown profile member",
       input: provider({ profile: { extends: "standard", wrong: 1 } }),
       problems: [["/providers/main/profile/wrong", /unknown profile member/]],
     },
-    { name: "an unknown provider in a short form", input: models({ chat: ["mian/x"] }), problems: [["/models/chat/0", /unknown provider "mian"; did you mean "main"/]] },
-    { name: "an unknown provider in a long form", input: deployment({ provider: "other" }), problems: [["/models/chat/deployments/0/provider", /unknown provider "other"$/]] },
-    { name: "a short entry without provider", input: models({ chat: ["large"] }), problems: [["/models/chat/0", /several providers: main, near/]] },
-    { name: "a short entry without model", input: models({ chat: ["main/"] }), problems: [["/models/chat/0", /model id/]] },
-    { name: "a star without a glob", input: models({ chat: ["main/*"] }), problems: [["/models/chat/0", /must hold no "\*"/]] },
-    { name: "two stars", input: models({ "a*": { deployments: [{ provider: "main", model: "**" }] } }), problems: [["/models/a*/deployments/0/model", /at most one/]] },
+    {
+      name: "an unknown provider in a short form",
+      input: models({ chat: ["mian/x"] }),
+      problems: [["/models/chat/0", /unknown provider "mian"; did you mean "main"/]],
+    },
+    {
+      name: "an unknown provider in a long form",
+      input: deployment({ provider: "other" }),
+      problems: [["/models/chat/deployments/0/provider", /unknown provider "other"$/]],
+    },
+    {
+      name: "a short entry without provider",
+      input: models({ chat: ["large"] }),
+      problems: [["/models/chat/0", /several providers: main, near/]],
+    },
+    {
+      name: "a short entry without model",
+      input: models({ chat: ["main/"] }),
+      problems: [["/models/chat/0", /model id/]],
+    },
+    {
+      name: "a star without a glob",
+      input: models({ chat: ["main/*"] }),
+      problems: [["/models/chat/0", /must hold no "\*"/]],
+    },
+    {
+      name: "two stars",
+      input: models({ "a*": { deployments: [{ provider: "main", model: "**" }] } }),
+      problems: [["/models/a*/deployments/0/model", /at most one/]],
+    },
     {
       name: "an alias that is a model",
-      input: models({ chat: { aliases: ["other"], deployments: [{ provider: "main", model: "x" }] }, other: ["main/x"] }),
+      input: models({
+        chat: { aliases: ["other"], deployments: [{ provider: "main", model: "x" }] },
+        other: ["main/x"],
+      }),
       problems: [["/models/chat/aliases/0", /is a model's name/]],
     },
     {
@@ -405,28 +490,72 @@ describe("compileConfig", () => {
     },
     {
       name: "an id for two upstreams",
-      input: models({ a: { deployments: [{ id: "i", provider: "main", model: "x" }] }, b: { deployments: [{ id: "i", provider: "main", model: "y" }] } }),
+      input: models({
+        a: { deployments: [{ id: "i", provider: "main", model: "x" }] },
+        b: { deployments: [{ id: "i", provider: "main", model: "y" }] },
+      }),
       problems: [["/models/b", /"i" stands for main\/y here and for main\/x elsewhere/]],
     },
-    { name: "a duration that is too long", input: { ...base, server: { shutdown: "25d" } }, problems: [["/server/shutdown", /at most 24 days/]] },
-    { name: "a size that is too large", input: { ...base, server: { maxBody: "2GiB" } }, problems: [["/server/maxBody", /at most 1GiB/]] },
+    {
+      name: "a duration that is too long",
+      input: { ...base, server: { shutdown: "25d" } },
+      problems: [["/server/shutdown", /at most 24 days/]],
+    },
+    {
+      name: "a size that is too large",
+      input: { ...base, server: { maxBody: "2GiB" } },
+      problems: [["/server/maxBody", /at most 1GiB/]],
+    },
     {
       name: "key names and hashes that repeat",
-      input: keys({ name: "a", hash: hash("1"), models: [] }, { name: "a", hash: hash("2"), models: [] }, { name: "b", hash: hash("1"), models: [] }),
+      input: keys(
+        { name: "a", hash: hash("1"), models: [] },
+        { name: "a", hash: hash("2"), models: [] },
+        { name: "b", hash: hash("1"), models: [] },
+      ),
       problems: [
         ["/keys/1/name", /"a" is there twice/],
         ["/keys/2/hash", /"a" and "b" have the same hash/],
       ],
     },
-    { name: "a hash that resolves to something else", input: keys({ name: "a", hash: "env:KEY", models: [] }), problems: [["/keys/0/hash", /must resolve to "sha256:"/]] },
-    { name: "a day that does not exist", input: keys({ name: "a", hash: hash("1"), models: [], expires: "2030-02-31" }), problems: [["/keys/0/expires", /that exist/]] },
-    { name: "an hour that does not exist", input: keys({ name: "a", hash: hash("1"), models: [], expires: "2030-02-01T25:00:00Z" }), problems: [["/keys/0/expires", /that exist/]] },
-    { name: "a value that is no JSON", input: { ...base, server: { port: Number.NaN } }, problems: [["/server/port", /number that JSON can write/]] },
-    { name: "a function", input: provider({ options: { f: () => 1 } }), problems: [["/providers/main/options/f", /not a function/]] },
-    { name: "an instance", input: provider({ options: new Date(0) }), problems: [["/providers/main/options", /plain object/]] },
+    {
+      name: "a hash that resolves to something else",
+      input: keys({ name: "a", hash: "env:KEY", models: [] }),
+      problems: [["/keys/0/hash", /must resolve to "sha256:"/]],
+    },
+    {
+      name: "a day that does not exist",
+      input: keys({ name: "a", hash: hash("1"), models: [], expires: "2030-02-31" }),
+      problems: [["/keys/0/expires", /that exist/]],
+    },
+    {
+      name: "an hour that does not exist",
+      input: keys({ name: "a", hash: hash("1"), models: [], expires: "2030-02-01T25:00:00Z" }),
+      problems: [["/keys/0/expires", /that exist/]],
+    },
+    {
+      name: "a value that is no JSON",
+      input: { ...base, server: { port: Number.NaN } },
+      problems: [["/server/port", /number that JSON can write/]],
+    },
+    {
+      name: "a function",
+      input: provider({ options: { f: () => 1 } }),
+      problems: [["/providers/main/options/f", /not a function/]],
+    },
+    {
+      name: "an instance",
+      input: provider({ options: new Date(0) }),
+      problems: [["/providers/main/options", /plain object/]],
+    },
     {
       name: "problems of several parts at once",
-      input: { ...base, server: { maxBody: "9GiB" }, providers: { main: { kind: "plain" } }, models: { chat: ["main/x", "near/y"] } },
+      input: {
+        ...base,
+        server: { maxBody: "9GiB" },
+        providers: { main: { kind: "plain" } },
+        models: { chat: ["main/x", "near/y"] },
+      },
       problems: [
         ["/server/maxBody", /1GiB/],
         ["/providers/main", /credentials/],
@@ -444,7 +573,10 @@ describe("compileConfig", () => {
   it("reports references where there is no resolver", () => {
     const result = compileConfig(base, { registry, generation: 1, validator });
     expect(result.ok ? [] : result.problems).toEqual([
-      { path: "/providers/main/credentials/0", message: "env: references cannot be resolved here; give the secret itself" },
+      {
+        path: "/providers/main/credentials/0",
+        message: "env: references cannot be resolved here; give the secret itself",
+      },
     ]);
   });
 

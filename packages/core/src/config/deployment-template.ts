@@ -29,7 +29,9 @@ export interface DeploymentTemplate {
 export function createDeployment(template: DeploymentTemplate, model: string): Deployment {
   const { provider } = template.source;
   const builtIn = provider.kind.capabilitiesOf(model, provider.profileName);
-  const capabilities = deepFreeze(structuredClone(mergeCapabilities(DEFAULT_CAPABILITIES, builtIn, template.capabilities)));
+  const capabilities = deepFreeze(
+    structuredClone(mergeCapabilities(DEFAULT_CAPABILITIES, builtIn, template.capabilities)),
+  );
   const profiles = selectProfiles(template.source.profiles, capabilities.dialects);
   const capabilitiesKey = canonicalKey(capabilities);
   return Object.freeze({

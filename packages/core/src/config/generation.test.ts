@@ -51,27 +51,30 @@ describe("GenerationHolder", () => {
 
   it("retires each replaced snapshot exactly once, after its last release, in any order of steps", () => {
     fc.assert(
-      fc.property(fc.array(fc.oneof(fc.constant("swap"), fc.constant("acquire"), fc.nat(50)), { maxLength: 80 }), (steps) => {
-        const retired: number[] = [];
-        const held: Snapshot[] = [];
-        let generation = 1;
-        const holder = new GenerationHolder(snapshot(1), (old) => {
-          expect(held).not.toContain(old);
-          retired.push(old.generation);
-        });
-        for (const step of steps) {
-          if (step === "swap") holder.swap(snapshot(++generation));
-          else if (step === "acquire") held.push(holder.acquire());
-          else {
-            const [released] = held.splice(Number(step), 1);
-            if (released !== undefined) holder.release(released);
+      fc.property(
+        fc.array(fc.oneof(fc.constant("swap"), fc.constant("acquire"), fc.nat(50)), { maxLength: 80 }),
+        (steps) => {
+          const retired: number[] = [];
+          const held: Snapshot[] = [];
+          let generation = 1;
+          const holder = new GenerationHolder(snapshot(1), (old) => {
+            expect(held).not.toContain(old);
+            retired.push(old.generation);
+          });
+          for (const step of steps) {
+            if (step === "swap") holder.swap(snapshot(++generation));
+            else if (step === "acquire") held.push(holder.acquire());
+            else {
+              const [released] = held.splice(Number(step), 1);
+              if (released !== undefined) holder.release(released);
+            }
           }
-        }
-        for (const each of held.splice(0)) holder.release(each);
-        expect(retired.toSorted((left, right) => left - right)).toEqual(
-          Array.from({ length: generation - 1 }, (_, index) => index + 1),
-        );
-      }),
+          for (const each of held.splice(0)) holder.release(each);
+          expect(retired.toSorted((left, right) => left - right)).toEqual(
+            Array.from({ length: generation - 1 }, (_, index) => index + 1),
+          );
+        },
+      ),
     );
   });
 });

@@ -13,7 +13,8 @@ export const MAX_CONFIG_VALUES = 1_000_000;
 
 /** The copy, or why there is none. */
 export type JsonCopy =
-  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
 
 /** Copies a JSON value. Members whose value is undefined are left out, as `JSON.stringify` does. */
 export function copyJson(value: unknown): JsonCopy {
@@ -29,7 +30,8 @@ class Copier {
   copy(value: unknown, path: string, depth: number): unknown {
     if (++this.#count > MAX_CONFIG_VALUES) return this.#refuseSize();
     if (value === null || typeof value === "string" || typeof value === "boolean") return value;
-    if (typeof value === "number") return Number.isFinite(value) ? value : this.#refuse(path, "a number that JSON can write");
+    if (typeof value === "number")
+      return Number.isFinite(value) ? value : this.#refuse(path, "a number that JSON can write");
     if (typeof value !== "object") return this.#refuse(path, `a JSON value, not a ${typeof value}`);
     if (depth >= MAX_CONFIG_DEPTH) return this.#refuse(path, `nested at most ${MAX_CONFIG_DEPTH} levels deep`);
     if (Array.isArray(value)) return value.map((item, index) => this.copy(item, pointer(path, index), depth + 1));

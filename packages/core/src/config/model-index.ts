@@ -41,11 +41,9 @@ export class ModelIndex {
         if (!deployments.has(deployment.id)) deployments.set(deployment.id, deployment);
       const resolved: ResolvedModel = Object.freeze({ model, name: model.name, tiers: model.tiers });
       if (model.isGlob) globs.push({ model, template });
-      else this.#exact.set(model.name, resolved);
+      // The compiler refuses aliases of globs, and aliases that are names.
+      else for (const name of [model.name, ...model.aliases]) this.#exact.set(name, resolved);
     }
-    // Aliases of a glob model name no text for its star, so the compiler refuses them.
-    for (const { model, name, tiers } of [...this.#exact.values()])
-      for (const alias of model.aliases) this.#exact.set(alias, Object.freeze({ model, name, tiers }));
     this.models = Object.freeze(models);
     this.deployments = freezeMap(deployments);
     this.#globs = globs.sort((left, right) => right.model.name.length - left.model.name.length);

@@ -105,6 +105,7 @@ export const CAPABILITIES_SCHEMA: JsonSchema = closed(
     functionResponseMedia: flag("Media in tool results."),
   },
   {
-    description: "What the model can do, laid over the built-in knowledge of its kind; groups are merged, lists are replaced.",
+    description:
+      "What the model can do, laid over the built-in knowledge of its kind; groups are merged, lists are replaced.",
   },
 );

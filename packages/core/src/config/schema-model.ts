@@ -68,13 +68,19 @@ const deployment: JsonSchema = closed(
           description: "Longest drain in milliseconds.",
           default: CONFIG_DEFAULTS.disconnectMaxMs,
         },
-        maxBytes: refer("size", { description: "Most bytes that a drain reads.", default: CONFIG_DEFAULTS.disconnectMaxBytes }),
+        maxBytes: refer("size", {
+          description: "Most bytes that a drain reads.",
+          default: CONFIG_DEFAULTS.disconnectMaxBytes,
+        }),
       },
       { description: "What happens upstream when the client leaves." },
     ),
     timeouts: timeouts("Time limits of this deployment; what is absent is the model's.", false),
     lossy: refer("lossy", { description: "What a translation for this deployment may drop. Default: the model's." }),
-    options: refer("options", { description: "Options of the provider's dialects, laid over the provider's.", default: {} }),
+    options: refer("options", {
+      description: "Options for this deployment, laid over the model's and the provider's.",
+      default: {},
+    }),
   },
   { required: ["provider", "model"] },
 );
@@ -105,7 +111,7 @@ const longForm = closed({
     description: "What a translation for this model may drop.",
     default: { allow: DEFAULT_LOSSY_ALLOW },
   }),
-  options: refer("options", { description: "Options of the client dialects for this model.", default: {} }),
+  options: refer("options", { description: "Options for this model, laid over the provider's.", default: {} }),
 });
 
 /** One schema for both forms: `items` and `minItems` judge the list only, `properties` and `required` the object only. */
@@ -117,7 +123,8 @@ const model: JsonSchema = {
     title: 'a text such as "provider/model"',
     type: "string",
     minLength: 1,
-    description: "A provider and one of its models; with a single provider its name may be left out. Each is a tier of its own.",
+    description:
+      "A provider and one of its models; with a single provider its name may be left out. Each is a tier of its own.",
   },
   minItems: 1,
   required: ["deployments"],

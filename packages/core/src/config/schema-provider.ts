@@ -70,12 +70,13 @@ const provider: JsonSchema = closed(
         pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$",
       },
       additionalProperties: refer("secret"),
-      description: "Static headers for every call to this upstream. Headers that frame or authenticate the call are refused.",
+      description:
+        "Static headers for every call to this upstream. Headers that frame or authenticate the call are refused.",
       default: {},
       examples: [{ "x-project": "demo" }],
     },
     options: refer("options", {
-      description: "Options of the kind's dialects, for every deployment of this provider.",
+      description: "Options for every deployment of this provider.",
       default: {},
     }),
   },

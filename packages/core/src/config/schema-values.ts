@@ -80,7 +80,8 @@ export const VALUE_DEFINITIONS: Readonly<Record<string, JsonSchema>> = {
   lossy: closed(
     {
       allow: {
-        description: "Reason codes and presets (@hints, @history, @sampling, @agents, @all-droppable) that may be dropped.",
+        description:
+          "Reason codes and presets (@hints, @history, @sampling, @agents, @all-droppable) that may be dropped.",
         type: "array",
         items: { title: "a reason code or preset", type: "string" },
         examples: [["@hints", "@history"]],

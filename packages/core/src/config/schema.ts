@@ -35,7 +35,10 @@ const sse = closed(
       description: "Silence on a committed stream after which a keep-alive is written.",
       default: CONFIG_DEFAULTS.keepAlive,
     }),
-    maxRecord: refer("size", { description: "Largest record of an upstream's stream.", default: CONFIG_DEFAULTS.maxRecord }),
+    maxRecord: refer("size", {
+      description: "Largest record of an upstream's stream.",
+      default: CONFIG_DEFAULTS.maxRecord,
+    }),
   },
   { description: "Event streams." },
 );
@@ -94,7 +97,13 @@ const key = closed(
       examples: ["env:APP_KEY_HASH"],
     },
     owner: refer("name", { description: "Who answers for the key." }),
-    tags: { type: "array", items: refer("name"), description: "Labels for accounts.", default: [], examples: [["batch"]] },
+    tags: {
+      type: "array",
+      items: refer("name"),
+      description: "Labels for accounts.",
+      default: [],
+      examples: [["batch"]],
+    },
     models: {
       type: "array",
       items: refer("modelName"),
@@ -109,7 +118,11 @@ const key = closed(
       examples: ["2030-01-31", "2030-01-31T12:00:00Z"],
     },
     disabled: { type: "boolean", description: "Refuses the key while true.", default: false },
-    debug: { type: "boolean", description: "Shows diagnostic headers and deployment names to this key.", default: false },
+    debug: {
+      type: "boolean",
+      description: "Shows diagnostic headers and deployment names to this key.",
+      default: false,
+    },
   },
   { required: ["name", "hash", "models"] },
 );

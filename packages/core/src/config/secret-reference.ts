@@ -9,7 +9,8 @@ export interface SecretReference {
 
 /** A resolved secret, or one sentence why there is none. A null secret means that this compilation does without. */
 export type SecretResolution =
-  { readonly ok: true; readonly secret: string | null } | { readonly ok: false; readonly message: string };
+  | { readonly ok: true; readonly secret: string | null }
+  | { readonly ok: false; readonly message: string };
 
 /** Resolves a reference. */
 export type SecretResolver = (reference: SecretReference) => SecretResolution;

@@ -114,7 +114,7 @@ export interface Deployment {
   readonly disconnect: DisconnectPolicy;
   readonly timeouts: Timeouts;
   readonly lossyAllow: ReadonlySet<string>;
-  /** The provider's options with the deployment's laid over them. */
+  /** The provider's options under the model's under the deployment's. */
   readonly options: Readonly<Record<string, unknown>>;
 }
 

@@ -10,7 +10,11 @@ function distance(left: string, right: string): number {
     const current = [row];
     for (let column = 1; column <= right.length; column++) {
       const isSame = left[row - 1] === right[column - 1];
-      let best = Math.min(cell(last, column) + 1, cell(current, column - 1) + 1, cell(last, column - 1) + (isSame ? 0 : 1));
+      let best = Math.min(
+        cell(last, column) + 1,
+        cell(current, column - 1) + 1,
+        cell(last, column - 1) + (isSame ? 0 : 1),
+      );
       if (row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1])
         best = Math.min(best, cell(beforeLast, column - 2) + 1);
       current.push(best);

@@ -13,16 +13,20 @@ describe("readBaseUrl", () => {
     { url: "https://llm.example.com/", suffix: "/v1", expected: ["llm.example.com", 443, "llm.example.com", "/v1"] },
     { url: "https://llm.example.com/v1", suffix: "/v1", expected: ["llm.example.com", 443, "llm.example.com", "/v1"] },
     { url: "https://llm.example.com/v1/", suffix: "/v1", expected: ["llm.example.com", 443, "llm.example.com", "/v1"] },
-    { url: "https://llm.example.com/api", suffix: "/v1", expected: ["llm.example.com", 443, "llm.example.com", "/api/v1"] },
+    {
+      url: "https://llm.example.com/api",
+      suffix: "/v1",
+      expected: ["llm.example.com", 443, "llm.example.com", "/api/v1"],
+    },
     { url: "http://127.0.0.1:11434/v1", suffix: "", expected: ["127.0.0.1", 11_434, "127.0.0.1:11434", "/v1"] },
     { url: "http://[::1]:8000", suffix: "", expected: ["::1", 8000, "[::1]:8000", ""] },
     { url: "https://LLM.example.com:443/x", suffix: "", expected: ["llm.example.com", 443, "llm.example.com", "/x"] },
   ];
   it.each(good)("takes $url apart", ({ url, suffix, expected }) => {
     const reading = readBaseUrl(url, suffix);
-    expect(reading.ok && [reading.origin.host, reading.origin.port, reading.origin.authority, reading.basePath]).toEqual(
-      expected,
-    );
+    expect(
+      reading.ok && [reading.origin.host, reading.origin.port, reading.origin.authority, reading.basePath],
+    ).toEqual(expected);
   });
 
   const bad: readonly { readonly url: string; readonly message: RegExp }[] = [

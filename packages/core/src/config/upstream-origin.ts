@@ -19,8 +19,7 @@ export type BaseUrlReading =
 
 const refuse = (message: string): BaseUrlReading => ({ ok: false, message });
 
-const withSuffix = (path: string, suffix: string): string =>
-  path.endsWith(suffix) ? path : path + suffix;
+const withSuffix = (path: string, suffix: string): string => (path.endsWith(suffix) ? path : path + suffix);
 
 /**
  * Reads a provider's base URL and appends the path that its kind needs, unless it is there already. Messages do not repeat the
@@ -31,7 +30,8 @@ export function readBaseUrl(text: string, requiredSuffix: string): BaseUrlReadin
   if (!URL.canParse(text)) return refuse('must be an absolute URL such as "https://llm.example.com/v1"');
   const url = new URL(text);
   if (url.protocol !== "https:" && url.protocol !== "http:") return refuse("must start with https:// or http://");
-  if (url.username !== "" || url.password !== "") return refuse("must not hold a user name or password; use credentials");
+  if (url.username !== "" || url.password !== "")
+    return refuse("must not hold a user name or password; use credentials");
   if (text.includes("?")) return refuse("must not have a query; static headers and options are members of their own");
   if (text.includes("#")) return refuse("must not have a fragment");
   if (url.pathname.includes("//")) return refuse("must not have an empty path segment (//)");

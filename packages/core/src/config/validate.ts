@@ -64,7 +64,10 @@ function report(list: ProblemList, error: ErrorObject): void {
     case "minProperties":
       return list.add(path, "must not be empty");
     default:
-      list.add(path, error.propertyName === undefined ? expectation(error, schema) : `the name ${expectation(error, schema)}`);
+      list.add(
+        path,
+        error.propertyName === undefined ? expectation(error, schema) : `the name ${expectation(error, schema)}`,
+      );
   }
 }
 
@@ -72,7 +75,8 @@ function reportUnknown(list: ProblemList, base: string, name: string, schema: Fa
   const known = Object.keys(schema.properties ?? {});
   const nearest = suggest(name, known);
   const path = pointer(base, name);
-  if (nearest !== undefined || known.length > MAX_LISTED) list.add(path, `unknown member ${JSON.stringify(name)}`, nearest);
+  if (nearest !== undefined || known.length > MAX_LISTED)
+    list.add(path, `unknown member ${JSON.stringify(name)}`, nearest);
   else list.add(path, `unknown member ${JSON.stringify(name)}; known here: ${known.join(", ")}`);
 }
 

@@ -2,6 +2,7 @@
 import type { DialectRegistry } from "../dialect/index.ts";
 import type { GenerationHolder, Snapshot } from "../config/index.ts";
 import type { BackoffLimits, HealthBoard, RetryBudget } from "../route/index.ts";
+import type { ScannerPool } from "../json/index.ts";
 import type { EngineLimits } from "./limits.ts";
 import type { Observer } from "./outcome.ts";
 import type { Authenticator, Ports } from "./ports.ts";
@@ -16,6 +17,7 @@ export interface Engine {
   readonly retryBudget: RetryBudget;
   readonly backoff: BackoffLimits;
   readonly limits: EngineLimits;
+  readonly scanners: ScannerPool;
   readonly tracker: TaskTracker;
   readonly observers: readonly Observer[];
   /** When the gateway started, milliseconds since 1970. */

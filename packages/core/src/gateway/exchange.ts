@@ -5,7 +5,7 @@
 import type { Snapshot } from "../config/index.ts";
 import type { AnswerContext, ClientDialect, HeaderList, Issue, RequestHead, RouteMatch } from "../dialect/index.ts";
 import type { NeutralError, NeutralRequest, Operation } from "../ir/index.ts";
-import type { Document } from "../json/index.ts";
+import type { Document, JsonSyntaxError, Scanner } from "../json/index.ts";
 import type { PlanCandidate } from "../route/index.ts";
 import { buildJsonHeaders, buildStreamHeaders, type AnswerHeaderParts } from "./answer-headers.ts";
 import type { Attempt, AttemptHost } from "./attempt.ts";
@@ -57,6 +57,7 @@ export class Exchange implements AttemptHost, DeliveryHost {
   isExpired = false;
   #body: BodyBuffer | null = null;
   #holdsBody = false;
+  #scanner: Scanner | null = null;
   #status = 0;
   #error: NeutralError | null = null;
   #isUnderPressure = false;
@@ -119,12 +120,23 @@ export class Exchange implements AttemptHost, DeliveryHost {
     this.#holdsBody = true;
   }
 
+  /** Scans the body; the document is valid until no attempt can follow. */
+  scanBody(): Document | JsonSyntaxError {
+    const { bytes } = this.body;
+    this.#scanner = this.engine.scanners.take(bytes.byteLength);
+    this.document = this.#scanner.scan(bytes);
+    // A scanner that returns no document has set its error.
+    return this.document ?? (this.#scanner.error as JsonSyntaxError);
+  }
+
   /** No attempt can follow. */
   onCommit(): void {
     if (!this.#holdsBody) return;
     this.#holdsBody = false;
     this.document = null;
     this.neutral = null;
+    if (this.#scanner !== null) this.engine.scanners.give(this.#scanner);
+    this.#scanner = null;
     this.#body?.release();
   }
 

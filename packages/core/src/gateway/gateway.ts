@@ -6,6 +6,7 @@ import { GenerationHolder, type Snapshot } from "../config/index.ts";
 import type { DialectRegistry, HeaderList } from "../dialect/index.ts";
 import { GatewayError } from "../errors/index.ts";
 import type { NeutralError } from "../ir/index.ts";
+import { ScannerPool } from "../json/index.ts";
 import { DEFAULT_BACKOFF, HealthBoard, RetryBudget, type BackoffLimits, type BreakerLimits } from "../route/index.ts";
 import { buildJsonHeaders } from "./answer-headers.ts";
 import { limitsOf, type Engine } from "./engine.ts";
@@ -64,6 +65,7 @@ export class GatewayEngine {
       retryBudget: new RetryBudget(startedMs),
       backoff: options.backoff ?? DEFAULT_BACKOFF,
       limits: { ...DEFAULT_ENGINE_LIMITS, ...options.limits },
+      scanners: new ScannerPool({ hashSeed: Math.floor(ports.random.next() * 0x1_0000_0000) }),
       tracker: new TaskTracker((error, name) => {
         this.#hasFailedTask = true;
         ports.logger.error({ task: name, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }, "a task of the gateway failed");

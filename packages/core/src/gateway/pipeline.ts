@@ -2,7 +2,6 @@
 import { findHeader, type EncodeResult, type EncodeTarget, type ProviderDialect } from "../dialect/index.ts";
 import { isModelAllowed, type ResolvedModel } from "../config/index.ts";
 import type { NeutralError } from "../ir/index.ts";
-import { scan } from "../json/index.ts";
 import { Plan } from "../route/index.ts";
 import { runAttempts } from "./attempt-loop.ts";
 import { Deadline } from "./deadlines.ts";
@@ -106,11 +105,10 @@ async function readBody(exchange: Exchange): Promise<NeutralError | null> {
   if (!reading.ok) return bodyFailure(reading.reason, maxBodyBytes);
   exchange.hasUnreadBody = false;
   exchange.keepBody(reading.body);
-  const scanned = scan(reading.body.bytes);
-  if (!scanned.ok) return jsonFailure(scanned.error);
-  exchange.document = scanned.document;
+  const document = exchange.scanBody();
+  if ("code" in document) return jsonFailure(document);
   if (exchange.route === null) return internalFailure();
-  const head = exchange.client.readHead(scanned.document, exchange.route);
+  const head = exchange.client.readHead(document, exchange.route);
   if (!head.ok) return head.error;
   exchange.head = head.head;
   return null;

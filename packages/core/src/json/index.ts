@@ -7,6 +7,7 @@ export type { ScanLimits } from "./scan-limits.ts";
 export { scan, scanRange } from "./scan.ts";
 export type { ScanResult } from "./scan.ts";
 export { Scanner } from "./scanner.ts";
+export { ScannerPool } from "./scanner-pool.ts";
 export { COALESCE_BELOW_BYTES, concat, SegmentWriter } from "./segments.ts";
 export type { Segments, SegmentWriterOptions } from "./segments.ts";
 export type { JsonErrorCode, JsonSyntaxError } from "./syntax-error.ts";

@@ -79,6 +79,19 @@ export class Scanner {
     return this.#names.probes;
   }
 
+  /** Memory that the tape holds between scans, in bytes. */
+  get tapeBytes(): number {
+    return this.#tape.byteLength;
+  }
+
+  /** Lets go of the last text, so that its memory can be freed; the document of the last scan is no longer valid. */
+  forget(): void {
+    this.#bytes = NO_BYTES;
+    this.#words = NO_WORDS;
+    this.#wordsOf = NO_WORDS.buffer;
+    rebindDocument(this.#document, NO_BYTES, this.#tape);
+  }
+
   /** Scans the bytes from `start` to `end` as one JSON text. Offsets in the result are offsets in `bytes`. */
   scan(bytes: Uint8Array, start: number = 0, end: number = bytes.length): Document | null {
     this.#error = null;

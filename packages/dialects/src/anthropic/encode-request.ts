@@ -28,6 +28,9 @@ import { fitSchema } from "./schema-subset.ts";
 import { isBlankText } from "./text-checks.ts";
 import { allowedBetas, versionHeaders } from "./version-headers.ts";
 
+/** Limit of `metadata.user_id` in the vendor's published API schema. */
+const MAX_USER_LENGTH = 256;
+
 class RequestEncoder {
   readonly #encoding: Encoding;
   readonly #writer = new SegmentWriter();
@@ -116,21 +119,12 @@ class RequestEncoder {
   }
 
   #writeOutputConfig({ effort }: ThinkingPlan): void {
-    const writer = this.#writer;
     const { format } = this.#encoding.request.output;
-    const nested = this.#nestedExtensions("output_config");
-    const hasFormat = format !== undefined && format.kind !== "text";
-    if (effort === null && !hasFormat && nested.length === 0) return;
     const members = new SegmentWriter();
     if (effort !== null) members.glue(`,"effort":"${effort}"`);
-    if (hasFormat) this.#writeFormat(members);
-    for (const { name, raw } of nested) members.glue(`,${JSON.stringify(name)}:`).raw(raw);
-    const { parts, byteLength } = members.finish();
-    if (byteLength === 0) return;
-    writer.glue(',"output_config":{');
-    // The first member needs no comma before it.
-    parts.forEach((part, index) => writer.bytes(index === 0 ? part.subarray(1) : part));
-    writer.glue("}");
+    if (format !== undefined && format.kind !== "text") this.#writeFormat(members);
+    for (const { name, raw } of this.#nestedExtensions("output_config")) members.glue(`,${JSON.stringify(name)}:`).raw(raw);
+    this.#writeObject("output_config", members);
   }
 
   #writeFormat(writer: SegmentWriter): void {
@@ -171,22 +165,34 @@ class RequestEncoder {
     if (temperature !== null) this.#writeNumber("temperature", temperature);
     if (topP !== null) this.#writeNumber("top_p", topP);
     if (topK !== null) this.#writeNumber("top_k", topK);
-    const user = request.identity.safetyId ?? request.identity.endUser;
-    const nested = this.#nestedExtensions("metadata");
-    if (user !== undefined) {
-      writer.glue(',"metadata":{"user_id":').token(user);
-      this.#writeNested("metadata");
-      writer.glue("}");
-    } else if (nested.length > 0) {
-      const [first, ...rest] = nested;
-      writer.glue(`,"metadata":{${JSON.stringify(first?.name)}:`);
-      if (first !== undefined) writer.raw(first.raw);
-      for (const { name, raw } of rest) writer.glue(`,${JSON.stringify(name)}:`).raw(raw);
-      writer.glue("}");
-    }
+    this.#writeMetadata();
     if (request.serviceTier === "default") writer.glue(',"service_tier":"standard_only"');
     if (request.state?.thread !== undefined && isSlice(request.state.thread)) writer.glue(',"thread":').raw(request.state.thread);
     if (request.stream) writer.glue(',"stream":true');
+  }
+
+  #writeMetadata(): void {
+    const { request, issues } = this.#encoding;
+    const { safetyId, endUser } = request.identity;
+    const user = safetyId ?? endUser;
+    const members = new SegmentWriter();
+    if (user !== undefined) {
+      const isTooLong = textToString(user).length > MAX_USER_LENGTH;
+      const at = this.#encoding.originOf(safetyId === undefined ? "endUser" : "safetyId");
+      if (isTooLong) issues.drop("end_user_unsupported", at, `The end user's id is longer than ${MAX_USER_LENGTH} characters.`);
+      else members.glue(',"user_id":').token(user);
+    }
+    for (const { name, raw } of this.#nestedExtensions("metadata")) members.glue(`,${JSON.stringify(name)}:`).raw(raw);
+    this.#writeObject("metadata", members);
+  }
+
+  /** Writes an object of members that each begin with a comma, or nothing when there are none. */
+  #writeObject(name: string, members: SegmentWriter): void {
+    const { parts, byteLength } = members.finish();
+    if (byteLength === 0) return;
+    this.#writer.glue(`,"${name}":{`);
+    parts.forEach((part, index) => this.#writer.bytes(index === 0 ? part.subarray(1) : part));
+    this.#writer.glue("}");
   }
 
   #writeStop(): void {

@@ -1,4 +1,4 @@
-/** Plans sampling members: which of them the model takes. Also reports those that this dialect lacks. */
+/** Plans sampling members: which of them the model takes. */
 import { numToNumber, type Num } from "@dragoman/core";
 
 import type { Encoding } from "./encoding.ts";
@@ -19,7 +19,6 @@ const NEUTRAL_TOP_P = 0.99;
 export function planSampling(encoding: Encoding, isThinking: boolean): SamplingPlan {
   const { request, target, issues } = encoding;
   const { temperature, topP, topK } = request.sampling;
-  reportForeign(encoding);
   const isOwn = request.source === ANTHROPIC;
   const wanted = {
     temperature: temperature === undefined || (!isOwn && numToNumber(temperature) === NEUTRAL_TEMPERATURE) ? null : temperature,
@@ -66,14 +65,4 @@ function dropForThinking(encoding: Encoding, wanted: SamplingPlan): SamplingPlan
   if (wanted.topP !== null) issues.drop("sampling_conflict", encoding.originOf("topP"), detail);
   if (wanted.topK !== null) issues.drop("sampling_conflict", encoding.originOf("topK"), detail);
   return { temperature: keepsTemperature ? wanted.temperature : null, topP: null, topK: null };
-}
-
-function reportForeign(encoding: Encoding): void {
-  const { issues, request } = encoding;
-  const { presencePenalty, frequencyPenalty, seed, logitBias } = request.sampling;
-  const penalty = "This dialect has no penalties.";
-  if (presencePenalty !== undefined) issues.drop("penalty_unsupported", encoding.originOf("presencePenalty"), penalty);
-  if (frequencyPenalty !== undefined) issues.drop("penalty_unsupported", encoding.originOf("frequencyPenalty"), penalty);
-  if (seed !== undefined) issues.drop("seed_unsupported", encoding.originOf("seed"), "This dialect has no seed.");
-  if (logitBias !== undefined) issues.reject("logit_bias_unsupported", encoding.originOf("logitBias"), "This dialect has no logit bias.");
 }

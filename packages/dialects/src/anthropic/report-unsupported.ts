@@ -4,12 +4,23 @@ import { numToNumber } from "@dragoman/core";
 import type { Encoding } from "./encoding.ts";
 import { ANTHROPIC } from "./members.ts";
 
-/** Adds the issues of every member without a place; sampling, tools, messages and reasoning report their own. */
+/** Adds the issues of every member without a place; what has one in part is reported by those who write it. */
 export function reportUnsupported(encoding: Encoding): void {
+  reportSampling(encoding);
   reportOutput(encoding);
   reportCache(encoding);
   reportState(encoding);
   reportIdentity(encoding);
+}
+
+function reportSampling(encoding: Encoding): void {
+  const { issues, request } = encoding;
+  const { presencePenalty, frequencyPenalty, seed, logitBias } = request.sampling;
+  const penalty = "This dialect has no penalties.";
+  if (presencePenalty !== undefined) issues.drop("penalty_unsupported", encoding.originOf("presencePenalty"), penalty);
+  if (frequencyPenalty !== undefined) issues.drop("penalty_unsupported", encoding.originOf("frequencyPenalty"), penalty);
+  if (seed !== undefined) issues.drop("seed_unsupported", encoding.originOf("seed"), "This dialect has no seed.");
+  if (logitBias !== undefined) issues.reject("logit_bias_unsupported", encoding.originOf("logitBias"), "This dialect has no logit bias.");
 }
 
 function reportOutput(encoding: Encoding): void {

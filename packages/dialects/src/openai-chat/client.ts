@@ -3,11 +3,11 @@ import { findHeader } from "@dragoman/core";
 import type { ClientDialect } from "@dragoman/core";
 
 import { readCredential } from "./credential.ts";
-import { pending } from "./pending.ts";
 import { decodeRequest } from "./decode-request.ts";
 import { OPENAI_CHAT } from "./dialect-id.ts";
 import { ChatStreamEncoder } from "./encode-stream.ts";
 import { encodeError, encodeStreamError } from "./encode-error.ts";
+import { encodeResponse } from "./encode-response.ts";
 import { estimateInputTokens } from "./estimate-tokens.ts";
 import { identify } from "./identity.ts";
 import { encodeModel, encodeModelList } from "./models.ts";
@@ -34,7 +34,7 @@ export const openaiChatClient: ClientDialect<ChatFacts> = {
   readHead: (document) => readChatHead(document),
   decodeRequest: (document, head) => decodeRequest(document, head),
   estimateInputTokens,
-  encodeResponse: pending,
+  encodeResponse,
   createStreamEncoder: (context, write) => new ChatStreamEncoder(context, write),
   encodeError,
   encodeStreamError: (error) => encodeStreamError(error),

@@ -1,7 +1,7 @@
 // Messages for a chat server. A neutral user message becomes one `tool` message per result, in order, then the user message with what is
 // left; every call must be answered by the message that follows it.
 import { escapeBytes, encodeString, isEmptyText, isSlice, textToString } from "@dragoman/core";
-import type { Message, Part, ReasoningPart, Text, ToolCallPart, ToolResultPart } from "@dragoman/core";
+import type { ByteSlice, Message, Part, ReasoningPart, Text, TextPart, ToolCallPart, ToolResultPart } from "@dragoman/core";
 
 import { writeArgumentsAsString } from "../shared/tool-arguments.ts";
 import { planContent, startsWith } from "./content-pieces.ts";
@@ -10,7 +10,7 @@ import { writeContent } from "./encode-content.ts";
 import type { ChatEncoding } from "./encoding.ts";
 import { googleContentJson } from "./call-json.ts";
 import { isLegalToolName } from "./encode-tools.ts";
-import { writeExtensions, writeRaw } from "./raw-json.ts";
+import { writeExtensions } from "./raw-json.ts";
 
 const ERROR_PREFIX = "Error: ";
 
@@ -118,12 +118,11 @@ class MessageEncoder {
     const isMoved = media.length > 0 && issues.drop("tool_result_media_unsupported", part.at, "Tool messages hold text only.");
     if (isMoved) {
       const text = `Attachment(s) of tool call ${encoding.toolId(part.callId, part.at)}:`;
-      attachments.push({ type: "text", text, at: part.at }, ...media);
+      attachments.push(textPart(text, part.at), ...media);
     }
     this.#begin("tool");
     writer.glue(`,"tool_call_id":${encodeString(encoding.toolId(part.callId, part.at))},"content":`);
-    const planned = planContent(encoding, this.#resultTexts(part, isMoved ? media.length : 0));
-    const pieces = part.isError === true ? withFirstJoined(planned) : planned;
+    const pieces = this.#resultPieces(part, isMoved ? media.length : 0);
     if (part.cacheBreakpoint !== undefined) encoding.takeMark(part.cacheBreakpoint, part.at);
     if (part.json !== undefined && pieces.length === 0) this.#jsonResult(part.json);
     else writeContent(encoding, pieces, part.at);
@@ -139,15 +138,21 @@ class MessageEncoder {
     else writer.string(JSON.stringify(json.value) ?? "null");
   }
 
-  /** The text parts of a result, with what else must be said in words: that it is an error, that media follow. */
-  #resultTexts(part: ToolResultPart, attachmentCount: number): readonly Part[] {
+  /** The texts of a result, with what else must be said in words: that media follow, that the tool failed. */
+  #resultPieces(part: ToolResultPart, attachmentCount: number): readonly ContentPiece[] {
     const texts: Part[] = part.content.filter((inner) => !isMedia(inner));
-    if (attachmentCount > 0) texts.push({ type: "text", text: `[${attachmentCount} attachment(s) follow]`, at: part.at });
-    if (part.isError !== true) return texts;
-    const [first] = texts;
-    if (first?.type === "text" && startsWith(first.text, ERROR_PREFIX)) return [EMPTY_TEXT, ...texts];
+    if (attachmentCount > 0) texts.push(textPart(`[${attachmentCount} attachment(s) follow]`, part.at));
+    const pieces = planContent(this.#encoding, texts);
+    if (part.isError !== true) return pieces;
+    const [first, ...rest] = pieces;
+    const [text] = first?.texts ?? [];
+    if (text !== undefined && startsWith(text, ERROR_PREFIX)) return pieces;
     this.#encoding.issues.adapt("text_prefixed", part.at, "That the tool failed is said in the text.");
-    return [{ type: "text", text: ERROR_PREFIX, at: part.at }, ...texts];
+    if (first === undefined || first.texts === null) {
+      const prefix = textPart(ERROR_PREFIX.trimEnd(), part.at);
+      return [{ texts: [prefix.text], part: prefix, mark: undefined, extensions: [] }, ...pieces];
+    }
+    return [{ ...first, texts: [ERROR_PREFIX, ...first.texts] }, ...rest];
   }
 
   #assistant(message: Message, isLast: boolean): void {
@@ -255,9 +260,8 @@ class MessageEncoder {
     }
     // Free text inside JSON inside a string: the token is escaped once more.
     issues.adapt("custom_tool_wrapped", part.at, "The server knows function tools only.");
-    const inside = isSlice(text) ? text : Buffer.from(encodeString(typeof text === "string" ? text : "").slice(1, -1), "utf8");
-    const slice = "bytes" in inside ? inside : { bytes: inside, start: 0, end: inside.length };
-    writer.glue(String.raw`"{\"input\":\"`).inside(escapeBytes(slice.bytes, slice.start, slice.end)).glue(String.raw`\"}"`);
+    const { bytes, start, end } = isSlice(text) ? text : insideOf(typeof text === "string" ? text : "");
+    writer.glue(String.raw`"{\"input\":\"`).inside(escapeBytes(bytes, start, end)).glue(String.raw`\"}"`);
   }
 
   /** A signature on a call goes back only to the server family that made it. */
@@ -285,11 +289,10 @@ class MessageEncoder {
 const isMedia = (part: Part): boolean =>
   part.type === "image" || part.type === "audio" || part.type === "video" || (part.type === "file" && part.media.from !== "text");
 
-const EMPTY_TEXT: Part = { type: "text", text: "", at: "" };
+const textPart = (text: string, at: string): TextPart => ({ type: "text", text, at });
 
-/** Joins a prefix, planned as a part of its own, to the text after it, so that both are one text. */
-function withFirstJoined(pieces: readonly ContentPiece[]): readonly ContentPiece[] {
-  const [prefix, text, ...rest] = pieces;
-  if (prefix?.texts == null || text?.texts == null) return pieces;
-  return [{ ...text, texts: [...prefix.texts, ...text.texts] }, ...rest];
+/** The inside of a string's token as bytes. */
+function insideOf(text: string): ByteSlice {
+  const bytes = Buffer.from(encodeString(text).slice(1, -1), "utf8");
+  return { bytes, start: 0, end: bytes.length };
 }

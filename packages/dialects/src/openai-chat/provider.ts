@@ -3,9 +3,10 @@ import { ABSENT } from "@dragoman/core";
 import type { Document, ProviderDialect } from "@dragoman/core";
 
 import { classifyError } from "./classify-error.ts";
-import { pending } from "./pending.ts";
 import { OPENAI_CHAT } from "./dialect-id.ts";
+import { decodeResponse } from "./decode-response.ts";
 import { ChatStreamDecoder } from "./decode-stream.ts";
+import { encodeRequest } from "./encode-request.ts";
 import { forwardRequest } from "./forward-request.ts";
 import { observeResponse } from "./observe-response.ts";
 import { ChatStreamObserver } from "./observe-stream.ts";
@@ -23,8 +24,8 @@ export const openaiChatProvider: ProviderDialect = {
   compileProfile: compileChatProfile,
   normalizesAnswers: (profile) => asChatProfile(profile).normalize,
   forwardRequest: (document, head, operation, _headers, target) => forwardRequest(document, head, operation, target),
-  encodeRequest: pending,
-  decodeResponse: pending,
+  encodeRequest,
+  decodeResponse,
   observeResponse,
   decodeTokenCount: (document) => {
     const count = countNode(document);

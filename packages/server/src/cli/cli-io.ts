@@ -1,4 +1,5 @@
 /** What the commands need of the process, so that tests can run them without one. */
+import type { Logger } from "@dragoman/core";
 
 /** Exit codes: done, failed, wrong usage or configuration. */
 export const ExitCode = { done: 0, failed: 1, usage: 2 } as const;
@@ -10,6 +11,9 @@ export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 export interface TextSink {
   write(text: string): unknown;
 }
+
+/** Severities of the log. */
+export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
 /** The process as commands see it. */
 export interface CliIo {
@@ -24,6 +28,8 @@ export interface CliIo {
   writePrivateFile(path: string, text: string): void;
   /** `length` base62 characters, unguessable. */
   randomId(length: number): string;
+  /** The process's log, from a severity up. */
+  createLogger(level: LogLevel): Promise<Logger>;
   /** Resolves when the process is asked to end. */
   untilStopped(): Promise<void>;
 }

@@ -19,10 +19,17 @@ export interface CommandSpec {
   readonly summary: string;
 }
 
-const CONFIG: OptionSpec = { value: "FILE", environment: "DRAGOMAN_CONFIG", summary: "configuration file (YAML or JSON)" };
+const CONFIG: OptionSpec = {
+  value: "FILE",
+  environment: "DRAGOMAN_CONFIG",
+  summary: "configuration file (YAML or JSON)",
+};
 
-/** All commands; the first one is meant when none is named. */
-export const COMMANDS = {
+/** Name of a command. */
+export type CommandName = "serve" | "demo" | "check" | "schema" | "explain" | "keys create";
+
+/** All commands; `serve` is meant when none is named. */
+export const COMMANDS: Readonly<Record<CommandName, CommandSpec>> = {
   serve: {
     words: ["serve"],
     options: {
@@ -75,10 +82,7 @@ export const COMMANDS = {
     positionals: [],
     summary: "make a client key; prints it once, with the lines for the configuration",
   },
-} as const satisfies Readonly<Record<string, CommandSpec>>;
-
-/** Name of a command. */
-export type CommandName = keyof typeof COMMANDS;
+};
 
 /** The usage of one command in one line. */
 export function usageOf({ words, options, positionals }: CommandSpec): string {
@@ -88,7 +92,7 @@ export function usageOf({ words, options, positionals }: CommandSpec): string {
 
 /** What `--help` prints. */
 export function helpText(): string {
-  const blocks = Object.values(COMMANDS).map((command: CommandSpec) => {
+  const blocks = Object.values(COMMANDS).map((command) => {
     const rows = Object.entries(command.options).map(([name, { value, environment, summary }]) => {
       const option = `--${name}${value === null ? "" : ` ${value}`}`;
       return `      ${option.padEnd(16)} ${summary}${environment === undefined ? "" : ` [${environment}]`}`;

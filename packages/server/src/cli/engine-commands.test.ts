@@ -43,7 +43,9 @@ describe("dragoman check", () => {
   it("needs secrets unless it is offline", async () => {
     const io = createFakeIo({ files: { "a.yaml": config } });
     expect(await run(["check", "a.yaml"], io)).toBe(2);
-    expect(io.err()).toMatch(/^a\.yaml:5:\d+: \/providers\/main\/credentials\/0: the environment variable MAIN_KEY is not set\n$/);
+    expect(io.err()).toMatch(
+      /^a\.yaml:5:\d+: \/providers\/main\/credentials\/0: the environment variable MAIN_KEY is not set\n$/,
+    );
     expect(await run(["check", "a.yaml", "--offline"], io)).toBe(0);
     expect(io.out()).toContain("valid, secrets not resolved");
   });
@@ -77,7 +79,11 @@ describe("dragoman explain", () => {
     { name: "no configuration", args: ["--dialect", "d", "r.json"], message: /needs --config FILE/ },
     { name: "no dialect", args: ["--config", "a.yaml", "r.json"], message: /needs --dialect ID/ },
     { name: "no such request", args: ["--config", "a.yaml", "--dialect", "d", "x.json"], message: /x\.json: .*ENOENT/ },
-    { name: "no such file", args: ["--config", "x.yaml", "--dialect", "d", "r.json"], message: /x\.yaml:1:1: .*ENOENT/ },
+    {
+      name: "no such file",
+      args: ["--config", "x.yaml", "--dialect", "d", "r.json"],
+      message: /x\.yaml:1:1: .*ENOENT/,
+    },
   ];
   it.each(mistakes)("refuses $name", async ({ args, message }) => {
     const io = createFakeIo({ files: { "a.yaml": config, "r.json": body } });

@@ -56,7 +56,10 @@ describe("parseArguments", () => {
   });
 
   it("never throws, for any arguments", () => {
-    const word = fc.oneof(fc.string(), fc.constantFrom("serve", "keys", "create", "--port", "--port=", "--", "-", "-x", "--no-once"));
+    const word = fc.oneof(
+      fc.string(),
+      fc.constantFrom("serve", "keys", "create", "--port", "--port=", "--", "-", "-x", "--no-once"),
+    );
     fc.assert(
       fc.property(fc.array(word), (args) => {
         expect(["help", "version", "command", "mistake"]).toContain(parseArguments(args, {}).kind);

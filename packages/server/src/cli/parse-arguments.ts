@@ -26,17 +26,17 @@ const mistake = (message: string, suggestion?: string): Parsed => ({
 });
 
 /** Parses the arguments after the program's name. */
-export function parseArguments(
-  args: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): Parsed {
+export function parseArguments(args: readonly string[], env: Readonly<Record<string, string | undefined>>): Parsed {
   const named = findCommand(args);
   if (named.kind !== "named") return named;
-  const command: CommandSpec = COMMANDS[named.name];
+  const command = COMMANDS[named.name];
   const { tokens } = parseArgs({
     args: [...named.rest],
     options: Object.fromEntries(
-      Object.entries(command.options).map(([name, { value }]) => [name, { type: value === null ? "boolean" : "string" }]),
+      Object.entries(command.options).map(([name, { value }]) => [
+        name,
+        { type: value === null ? "boolean" : "string" },
+      ]),
     ),
     strict: false,
     allowPositionals: true,
@@ -70,7 +70,7 @@ export function parseArguments(
 
 type Named = { readonly kind: "named"; readonly name: CommandName; readonly rest: readonly string[] };
 
-/** The words before the first option name the command; without any it is the first one of the table. */
+/** The words before the first option name the command; without any it is `serve`. */
 function findCommand(args: readonly string[]): Named | Parsed {
   const [first, second] = args;
   if (first === "--help" || first === "-h" || first === "help") return { kind: "help" };
@@ -89,7 +89,7 @@ function findCommand(args: readonly string[]): Named | Parsed {
   return mistake(`unknown command "${first} ${second}"`, suggest(second, wordsAfter));
 }
 
-const firstWord = (name: CommandName): string => COMMANDS[name].words[0];
+const firstWord = (name: CommandName): string => COMMANDS[name].words[0] ?? name;
 
 function suggestOption(name: string, command: CommandSpec): string | undefined {
   const nearest = suggest(name, [...Object.keys(command.options), "help"]);

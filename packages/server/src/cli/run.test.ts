@@ -37,14 +37,23 @@ describe("run", () => {
 
   it("creates a key whose printed lines let exactly that key in", async () => {
     const io = createFakeIo();
-    expect(await run(["keys", "create", "--name", "ci", "--models", "chat, vendor/*", "--owner", "team-a"], io)).toBe(0);
+    expect(await run(["keys", "create", "--name", "ci", "--models", "chat, vendor/*", "--owner", "team-a"], io)).toBe(
+      0,
+    );
     const key = /dgm_[0-9A-Za-z]{32}/.exec(io.out())?.[0] ?? "";
     const yaml = io.out().slice(io.out().indexOf("keys:"));
     expect(parse(yaml)).toEqual({
       keys: [{ name: "ci", hash: hashKey(key), owner: "team-a", models: ["chat", "vendor/*"] }],
     });
     expect(yaml).not.toContain(key);
-    expect(new ConfigValidator().validate({ version: 1, providers: { p: { kind: "k" } }, models: { m: ["p/x"] }, ...parse(yaml) })).toEqual([]);
+    expect(
+      new ConfigValidator().validate({
+        version: 1,
+        providers: { p: { kind: "k" } },
+        models: { m: ["p/x"] },
+        ...parse(yaml),
+      }),
+    ).toEqual([]);
   });
 
   it("creates a key for all models when none are named", async () => {

@@ -3,7 +3,6 @@ import type { GatewayConfig, SecretResolver } from "@dragoman/core";
 
 import { configFromEnvironment, createSecretResolver, discoveryVariables } from "../config-file/index.ts";
 import { serve } from "../serve.ts";
-import { createPinoLogger } from "../telemetry/pino-logger.ts";
 import { createBuiltInRegistry } from "./built-in-registry.ts";
 import { ExitCode } from "./cli-io.ts";
 import type { CliIo } from "./cli-io.ts";
@@ -32,7 +31,7 @@ export async function runServe(io: CliIo, values: ReadonlyMap<string, string>): 
   const running = await serve({
     config: start.config,
     resolveSecret: start.resolveSecret,
-    logger: createPinoLogger(start.config.telemetry?.logLevel ?? "info"),
+    logger: await io.createLogger(start.config.telemetry?.logLevel ?? "info"),
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),
   });
@@ -45,7 +44,10 @@ export async function runServe(io: CliIo, values: ReadonlyMap<string, string>): 
 function startFromFile(io: CliIo, path: string): Start | null {
   const loaded = loadOrReport(io, path, false);
   if (loaded === null) return null;
-  const notes = loaded.snapshot.keys.size === 0 ? ["No client keys are configured: every request will be refused. See: dragoman keys create"] : [];
+  const notes =
+    loaded.snapshot.keys.size === 0
+      ? ["No client keys are configured: every request will be refused. See: dragoman keys create"]
+      : [];
   return { config: loaded.config, resolveSecret: loaded.resolveSecret, notes };
 }
 

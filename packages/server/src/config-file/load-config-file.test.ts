@@ -10,7 +10,10 @@ import type { LoadResult } from "./load-config-file.ts";
 const validator = new ConfigValidator();
 const FILE = "/etc/app/dragoman.yaml";
 
-const load = (text: string, more: { readonly isOffline?: boolean; readonly files?: Readonly<Record<string, string>> } = {}): LoadResult =>
+const load = (
+  text: string,
+  more: { readonly isOffline?: boolean; readonly files?: Readonly<Record<string, string>> } = {},
+): LoadResult =>
   loadConfigFile(FILE, {
     registry: FAKE_REGISTRY,
     validator,
@@ -37,7 +40,10 @@ describe("loadConfigFile", () => {
     const result = load(GOOD, { files: { "/etc/app/secret": "from-file\n" } });
     expect(lines(result)).toEqual([]);
     if (!result.ok) return;
-    expect(result.snapshot.providers.get("main")?.credentials.map(({ secret }) => secret)).toEqual(["hunter2", "from-file"]);
+    expect(result.snapshot.providers.get("main")?.credentials.map(({ secret }) => secret)).toEqual([
+      "hunter2",
+      "from-file",
+    ]);
     expect(result.files).toEqual([FILE, "/etc/app/secret"]);
     expect(JSON.stringify(result.config)).not.toContain("hunter2");
     expect(result.resolveSecret({ scheme: "env", name: "KEY" })).toEqual({ ok: true, secret: "hunter2" });
@@ -50,7 +56,11 @@ describe("loadConfigFile", () => {
   });
 
   it("reads JSON", () => {
-    const json = { version: 1, providers: { main: { kind: "hosted", credentials: ["x"] } }, models: { chat: ["main/large"] } };
+    const json = {
+      version: 1,
+      providers: { main: { kind: "hosted", credentials: ["x"] } },
+      models: { chat: ["main/large"] },
+    };
     expect(lines(load(JSON.stringify(json, null, "\t")))).toEqual([]);
   });
 

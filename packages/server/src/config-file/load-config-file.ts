@@ -76,7 +76,13 @@ export function loadConfigFile(path: string, options: LoadConfigOptions): LoadRe
     ...(options.validator === undefined ? {} : { validator: options.validator }),
   });
   if (!result.ok)
-    return fail(result.problems.map((problem) => ({ ...source.locate(problem.path), path: problem.path, message: problem.message })));
+    return fail(
+      result.problems.map((problem) => ({
+        ...source.locate(problem.path),
+        path: problem.path,
+        message: problem.message,
+      })),
+    );
   // A value that compiled is a configuration.
   return { ok: true, config: source.value as GatewayConfig, snapshot: result.snapshot, resolveSecret, files };
 }

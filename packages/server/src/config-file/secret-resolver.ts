@@ -35,7 +35,8 @@ export function createSecretResolver(sources: SecretSources): SecretResolver {
     }
     const secret = text.replace(/\r?\n$/, "");
     if (secret === "") return { ok: false, message: `the file ${name} is empty` };
-    if (secret.length > MAX_SECRET_CHARACTERS) return { ok: false, message: `the file ${name} is too large for a secret` };
+    if (secret.length > MAX_SECRET_CHARACTERS)
+      return { ok: false, message: `the file ${name} is too large for a secret` };
     return { ok: true, secret };
   };
 }

@@ -7,7 +7,11 @@ describe("readSource", () => {
   const good: readonly { readonly name: string; readonly text: string; readonly expected: unknown }[] = [
     { name: "YAML", text: "a: 1\nb: [x, y]\n", expected: { a: 1, b: ["x", "y"] } },
     { name: "JSON with tabs", text: '{\n\t"a": 1,\n\t"b": [true, null]\n}\n', expected: { a: 1, b: [true, null] } },
-    { name: "words that YAML 1.1 took for booleans", text: "a: off\nb: no\nc: on\n", expected: { a: "off", b: "no", c: "on" } },
+    {
+      name: "words that YAML 1.1 took for booleans",
+      text: "a: off\nb: no\nc: on\n",
+      expected: { a: "off", b: "no", c: "on" },
+    },
     { name: "days as texts", text: "a: 2030-01-31\n", expected: { a: "2030-01-31" } },
     { name: "numbers as names", text: "1: x\n", expected: { "1": "x" } },
     { name: "no merge keys", text: "<<: { a: 1 }\n", expected: { "<<": { a: 1 } } },
@@ -69,18 +73,27 @@ describe("readSource", () => {
   });
 
   it("never throws and places every mistake inside the text, for any text", () => {
-    const yamlish = fc.array(fc.constantFrom("a", ":", " ", "\n", "-", "[", "]", "{", "}", "&x", "*x", "!", "'", '"', "#", "|", "\t", "?"));
+    const yamlish = fc.array(
+      fc.constantFrom("a", ":", " ", "\n", "-", "[", "]", "{", "}", "&x", "*x", "!", "'", '"', "#", "|", "\t", "?"),
+    );
     fc.assert(
-      fc.property(fc.oneof(fc.string(), yamlish.map((pieces) => pieces.join("")), fc.json()), (text) => {
-        const reading = readSource(text);
-        const lines = text.split("\n").length;
-        const found = reading.ok ? [reading.locate("/a/0/b")] : reading.problems;
-        for (const { line, column } of found) {
-          expect(line).toBeGreaterThanOrEqual(1);
-          expect(line).toBeLessThanOrEqual(lines + 1);
-          expect(column).toBeGreaterThanOrEqual(1);
-        }
-      }),
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          yamlish.map((pieces) => pieces.join("")),
+          fc.json(),
+        ),
+        (text) => {
+          const reading = readSource(text);
+          const lines = text.split("\n").length;
+          const found = reading.ok ? [reading.locate("/a/0/b")] : reading.problems;
+          for (const { line, column } of found) {
+            expect(line).toBeGreaterThanOrEqual(1);
+            expect(line).toBeLessThanOrEqual(lines + 1);
+            expect(column).toBeGreaterThanOrEqual(1);
+          }
+        },
+      ),
     );
   });
 });

@@ -56,7 +56,10 @@ export function readSource(text: string): SourceReading {
   };
   const mistakes: readonly YAMLError[] = [...document.errors, ...document.warnings];
   if (mistakes.length > 0) {
-    const problems = mistakes.map(({ code, message, pos }) => ({ ...at(pos[0]), message: MESSAGES.get(code) ?? message }));
+    const problems = mistakes.map(({ code, message, pos }) => ({
+      ...at(pos[0]),
+      message: MESSAGES.get(code) ?? message,
+    }));
     return { ok: false, problems };
   }
   try {

@@ -3,15 +3,11 @@
 import { createKey, hashKey } from "../keys/index.ts";
 import { createNodeRandom } from "../ports/index.ts";
 import { createScriptedUpstream } from "../scripted-upstream/index.ts";
-import type { ScriptedUpstream } from "../scripted-upstream/index.ts";
 import { serve } from "../serve.ts";
 import { buildDemoConfig } from "./demo-config.ts";
-import { heading, paletteFor } from "./text-layout.ts";
 import type { TextOutput } from "./text-layout.ts";
-import { sendTourRequest } from "./tour-client.ts";
-import { writeLostStep, writeStep } from "./tour-report.ts";
 import { TOUR } from "./tour-steps.ts";
-import type { TourStep } from "./tour-steps.ts";
+import { walkTour } from "./walk-tour.ts";
 import { writeAddresses, writeCommands } from "./welcome.ts";
 import type { DemoAddresses } from "./welcome.ts";
 
@@ -45,7 +41,10 @@ export async function runDemo(options: DemoOptions): Promise<number> {
     try {
       const addresses: DemoAddresses = { gatewayUrl: gateway.url, upstreamUrl: upstream.url, key };
       writeAddresses(options.stdout, addresses);
-      if (options.once) return await walkTour(options.stdout, addresses, upstream);
+      if (options.once) {
+        const visit = { output: options.stdout, gatewayUrl: gateway.url, key, upstream };
+        return (await walkTour(visit, TOUR)) ? 0 : 1;
+      }
       writeCommands(options.stdout, addresses);
       await (options.signal === undefined ? waitForInterrupt() : waitForAbort(options.signal));
       return 0;
@@ -55,41 +54,6 @@ export async function runDemo(options: DemoOptions): Promise<number> {
   } finally {
     await upstream.close();
   }
-}
-
-async function walkTour(output: TextOutput, addresses: DemoAddresses, upstream: ScriptedUpstream): Promise<number> {
-  let failures = 0;
-  for (const [index, step] of TOUR.entries()) {
-    if (!(await visit(output, addresses, upstream, index + 1, step))) failures += 1;
-  }
-  const palette = paletteFor(output);
-  const verdict =
-    failures === 0
-      ? palette.good(`All ${TOUR.length} stops went as expected.`)
-      : palette.bad(`${failures} of ${TOUR.length} stops did not go as expected.`);
-  output.write(`\n${heading("Result", palette)}   ${verdict}\n\n`);
-  return failures === 0 ? 0 : 1;
-}
-
-async function visit(
-  output: TextOutput,
-  addresses: DemoAddresses,
-  upstream: ScriptedUpstream,
-  number: number,
-  step: TourStep,
-): Promise<boolean> {
-  const known = upstream.calls.length;
-  let answer;
-  try {
-    answer = await sendTourRequest(addresses.gatewayUrl, addresses.key, step.request);
-  } catch (error) {
-    writeLostStep(output, number, step, error);
-    return false;
-  }
-  const calls = upstream.calls.slice(known);
-  const expectations = step.check(answer, calls);
-  writeStep(output, { number, step, answer, calls, expectations });
-  return expectations.every((each) => each.holds);
 }
 
 function waitForInterrupt(): Promise<void> {

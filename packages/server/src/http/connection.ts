@@ -46,6 +46,7 @@ export class Connection {
   #lingerTimer: Timer | null = null;
   #lingeredBytes = 0;
   #isPaused = false;
+  #guardsPause = false;
 
   constructor(
     socket: Socket,
@@ -84,9 +85,7 @@ export class Connection {
     this.#waiting.push(arrival);
     if (this.#waiting.length === 1) this.tenant?.whenDone(() => this.#startNext());
     // The parser may still deliver the rest of the chunk that it works on; no further chunk is read.
-    if (this.#waiting.length < this.#limits.maxWaitingRequests) return;
-    this.#isPaused = true;
-    this.socket.pause();
+    if (this.#waiting.length >= this.#limits.maxWaitingRequests) this.#pauseInput();
   }
 
   /** From now on requests are dropped; the answer under way goes on. */
@@ -109,6 +108,7 @@ export class Connection {
     if (this.#state === "lingering" || this.#state === "gone") return;
     this.stopAdmitting();
     this.#state = "lingering";
+    this.#isPaused = false;
     const { socket } = this;
     // Taking the input from the HTTP parser: nothing behind the refused or last request is ever looked at.
     socket.removeAllListeners("data");
@@ -131,6 +131,18 @@ export class Connection {
     this.#lingeredBytes += byteLength;
     // Not destroyed yet: the client gets the rest of the time to read its answer before the reset can discard it.
     if (this.#lingeredBytes >= this.#limits.lingerBytes) this.socket.pause();
+  }
+
+  #pauseInput(): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    this.socket.pause();
+    if (this.#guardsPause) return;
+    this.#guardsPause = true;
+    // node:http resumes the socket after every message that it has parsed, also after the one that made us pause.
+    this.socket.on("resume", () => {
+      if (this.#isPaused) this.socket.pause();
+    });
   }
 
   #startNext(): void {

@@ -1,6 +1,7 @@
 // Writes one response to a socket: counts the bytes, waits for room, and does what the faults of the wire ask for. Every method
 // returns false once the response is over (cut on purpose, or the client left); nothing is written after that.
 import type { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import type { CallEnd, UpstreamCall } from "./call-log.ts";
 import { bytesOf, findFault } from "./faults.ts";
@@ -11,6 +12,8 @@ import type { ResponsePlan } from "./response-plan.ts";
 export interface SenderPorts {
   /** Waits; tests may count instead. */
   delay(milliseconds: number): Promise<void>;
+  /** Bytes of the call were handed to the socket. */
+  onProgress(): void;
   /** Resolves on `release()` or when the socket closes. */
   waitForRelease(): Promise<void>;
 }
@@ -19,6 +22,12 @@ export interface SenderPorts {
 export type SendOutcome = "kept" | "closed";
 
 const LINE = "\r\n";
+
+/**
+ * How long a reset waits behind the last bytes. libuv reports data and a reset that it polls together as data and a clean end, so
+ * a peer on Node sees the reset as such only when it has read the data before.
+ */
+const RESET_GRACE_MS = 20;
 
 /** Sends the responses of one call. */
 export class AnswerSender {
@@ -68,6 +77,7 @@ export class AnswerSender {
   async hangUp(by: Hangup, ended: CallEnd): Promise<"closed"> {
     this.#call.ended ??= ended;
     const socket = this.#socket;
+    if (by === "reset" && this.#call.bytesSent > 0) await sleep(RESET_GRACE_MS);
     if (socket.destroyed) return "closed";
     await new Promise<void>((resolve) => {
       socket.once("close", () => resolve());
@@ -151,6 +161,7 @@ export class AnswerSender {
     const socket = this.#socket;
     if (socket.destroyed || !socket.writable) return false;
     this.#call.bytesSent += bytes.length;
+    this.#ports.onProgress();
     if (bytes.length > 0 && !socket.write(bytes)) await waitForRoom(socket);
     return !socket.destroyed;
   }

@@ -134,6 +134,7 @@ export class UpstreamConnection implements RequestHandler {
     const plan = planResponse({ endpoint, request, serial: call.serial }, behaviour);
     const sender = new AnswerSender(this.#socket, call, faults, {
       delay: (milliseconds) => this.#host.delay(milliseconds),
+      onProgress: () => this.#host.notify(),
       waitForRelease: () => this.#waitForRelease(),
     });
     const outcome = await sender.send(plan);

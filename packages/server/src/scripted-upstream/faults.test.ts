@@ -128,18 +128,19 @@ function dataOf(client: RawClient): string[] {
 
 describe("cuts", () => {
   it.each([
-    { bytes: 0, by: "end" as const },
-    { bytes: 1, by: "end" as const },
-    { bytes: 20, by: "reset" as const },
-    { bytes: 200, by: "end" as const },
-    { bytes: 900, by: "reset" as const },
-  ])("sends exactly $bytes bytes and then its $by", async ({ bytes, by }) => {
+    { bytes: 0, by: "end" as const, seen: ["end"] },
+    { bytes: 0, by: "reset" as const, seen: ["reset"] },
+    { bytes: 1, by: "end" as const, seen: ["end"] },
+    { bytes: 200, by: "end" as const, seen: ["end"] },
+    // A busy client may poll the data and the reset together, and libuv calls that an end.
+    { bytes: 900, by: "reset" as const, seen: ["reset", "end"] },
+  ])("sends exactly $bytes bytes and then its $by", async ({ bytes, by, seen }) => {
     behave({ kind: "cut", bytes, by });
     const client = open();
     client.send("/v1/chat/completions", STREAMED);
     await client.untilEnded();
     expect(client.received.length).toBe(bytes);
-    expect(client.ended).toBe(by);
+    expect(seen).toContain(client.ended);
     expect(upstream.calls[0]).toMatchObject({ bytesSent: bytes, ended: "cut" });
   });
 
@@ -305,13 +306,12 @@ describe("heads", () => {
   });
 
   it.each([
-    { value: "text/html", expected: "content-type: text/html\r\n" },
-    { value: null, expected: null },
+    { value: "text/html", expected: ["content-type: text/html"] },
+    { value: null, expected: [] },
   ])("sends the content type $value", async ({ value, expected }) => {
     behave({ kind: "content-type", value });
     const { text } = await exchange(chat());
-    if (expected === null) expect(text).not.toContain("content-type");
-    else expect(text).toContain(expected);
+    expect(text.split("\r\n").filter((line) => line.startsWith("content-type"))).toEqual(expected);
   });
 
   it("sends interim responses before the answer", async () => {
@@ -327,7 +327,8 @@ describe("heads", () => {
     client.send("/v1/chat/completions", chat());
     await client.until(() => client.received.length > 100_000);
     client.socket.destroy();
-    await upstream.waitForCall((call) => call.ended === "client-closed");
+    const call = await upstream.waitForCall((each) => each.ended === "client-closed");
+    expect(call.bytesSent).toBeGreaterThan(100_000);
   });
 
   it("ends the body with the connection", async () => {

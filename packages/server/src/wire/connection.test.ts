@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 
-import { makeRequest, RecordingSink, startUpstream, waitUntil } from "./testing/scripted-upstream.ts";
-import type { Accepted, ScriptedOptions, ScriptedUpstream } from "./testing/scripted-upstream.ts";
+import { makeRequest, RecordingSink, startUpstream, waitUntil } from "./fixtures/scripted-upstream.ts";
+import type { Accepted, ScriptedOptions, ScriptedUpstream } from "./fixtures/scripted-upstream.ts";
 import { createWireClient } from "./wire-client.ts";
 import type { WireClient, WireClientOptions } from "./wire-client.ts";
 
@@ -33,6 +33,15 @@ async function run(client: WireClient, upstream: ScriptedUpstream): Promise<Reco
 
 async function expectNothingOpen(client: WireClient, upstream: ScriptedUpstream): Promise<void> {
   await waitUntil(() => client.stats().open === 0 && upstream.openConnections() === 0, "no open connection");
+}
+
+async function expectNothingOpenAfter(
+  isTrue: () => boolean,
+  client: WireClient,
+  upstream: ScriptedUpstream,
+): Promise<void> {
+  await waitUntil(isTrue, "the condition");
+  await expectNothingOpen(client, upstream);
 }
 
 /** Answers with `first` on the first connection, and well on all others. */
@@ -369,6 +378,50 @@ describe("an early answer", () => {
     await expectNothingOpen(client, upstream);
     expect((await run(client, upstream)).status).toBe(200);
     expect(client.stats()).toMatchObject({ opened: 2, reused: 0 });
+  });
+
+  it("is delivered also when the server then resets the connection", async () => {
+    const { upstream, client } = await setUp({
+      onConnection: ({ socket }) => {
+        socket.once("data", () => {
+          socket.pause();
+          socket.write("HTTP/1.1 413 Too Large\r\ncontent-length: 4\r\n\r\nwhoa", () => socket.resetAndDestroy());
+        });
+      },
+    });
+    const sink = new RecordingSink();
+    client.send(makeRequest(upstream.origin, { body: [Buffer.alloc(16 * MEBIBYTE, "x")] }), sink);
+    await waitUntil(() => sink.isSettled, "the early answer");
+    expect(sink.events).toEqual(["head", "data", "end", "released"]);
+    expect(sink.status).toBe(413);
+    await expectNothingOpen(client, upstream);
+  });
+});
+
+describe("a sink that throws", () => {
+  it("costs its connection, which cannot be read on, and nothing else", async () => {
+    const { upstream, client } = await setUp({
+      onRequest: ({ socket }) => socket.write(`${HEAD}transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`),
+    });
+    const others = process.listeners("uncaughtException");
+    const caught: unknown[] = [];
+    process.removeAllListeners("uncaughtException");
+    process.on("uncaughtException", (error) => caught.push(error));
+    const sink = new RecordingSink();
+    const bug = new Error("a bug of the sink");
+    sink.listener = (event) => {
+      if (event === "data") throw bug;
+    };
+    try {
+      client.send(makeRequest(upstream.origin), sink);
+      await expectNothingOpenAfter(() => caught.length > 0, client, upstream);
+    } finally {
+      process.removeAllListeners("uncaughtException");
+      for (const each of others) process.on("uncaughtException", each);
+    }
+    expect(caught).toEqual([bug]);
+    expect(sink.events).toEqual(["sent", "released", "head", "data"]);
+    expect((await run(client, upstream)).body).toBe("ok");
   });
 });
 

@@ -232,17 +232,29 @@ export class Connection implements CallCarrier, ResponseReceiver {
 
   /** Parses and delivers; what a pause leaves over is held back. */
   #consume(bytes: Buffer, end: number): void {
-    this.#isFeeding = true;
-    const next = this.#parser.feed(bytes, 0, end);
-    this.#isFeeding = false;
+    const next = this.#feed(bytes, end);
     const call = this.#call;
     if (call === null || call.isOver) return;
     if (call.isPaused) {
-      if (next < end) this.#held.putBack(bytes, next, end);
+      if (next < end) this.#held.putBack(bytes.subarray(next, end), bytes === this.#owner.readBuffer);
     } else if (this.#parser.failure !== null) {
       this.#fail("protocol", `the answer has ${this.#parser.failure}`);
     } else if (this.#parser.isDone) {
       this.#finish(call, next < end || !this.#held.isEmpty);
+    }
+  }
+
+  #feed(bytes: Buffer, end: number): number {
+    this.#isFeeding = true;
+    try {
+      return this.#parser.feed(bytes, 0, end);
+    } catch (error) {
+      // A sink that throws loses its place in the bytes: this connection cannot be read on.
+      if (this.#call !== null) this.#call.isOver = true;
+      this.#destroy();
+      throw error;
+    } finally {
+      this.#isFeeding = false;
     }
   }
 

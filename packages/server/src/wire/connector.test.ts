@@ -8,8 +8,8 @@ import type { TLSSocket } from "node:tls";
 
 import { afterEach, describe, expect, it } from "vitest";
 
-import { makeRequest, RecordingSink, startUpstream, waitUntil } from "./testing/scripted-upstream.ts";
-import type { ScriptedOptions, ScriptedUpstream } from "./testing/scripted-upstream.ts";
+import { makeRequest, RecordingSink, startUpstream, waitUntil } from "./fixtures/scripted-upstream.ts";
+import type { ScriptedOptions, ScriptedUpstream } from "./fixtures/scripted-upstream.ts";
 import { createWireClient } from "./wire-client.ts";
 import type { WireClient, WireClientOptions } from "./wire-client.ts";
 
@@ -123,6 +123,10 @@ it("resolves the name again for every connection", async () => {
   );
   for (let index = 0; index < 3; index += 1) expect((await run(client, upstream)).body).toBe("ok");
   expect(lookups).toBe(3);
+});
+
+it("refuses an unusable client certificate when the client is made", () => {
+  expect(() => createWireClient({ tls: { cert: "no certificate" } })).toThrow(/PEM/);
 });
 
 const certificate = makeCertificate();

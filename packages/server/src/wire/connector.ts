@@ -33,11 +33,13 @@ const MAX_SESSIONS = 256;
 export class Connector {
   readonly #options: ConnectorOptions;
   readonly #sessions: Map<string, Buffer> = new Map();
-  /** Made once, since reading certificates is slow; lazily, since many clients never use TLS. */
+  /** Made once, since reading certificates is slow; lazily when nothing in it can be wrong, since many clients never use TLS. */
   #secureContext: SecureContext | null = null;
 
+  /** Throws what `tls.createSecureContext` throws on an unusable certificate or key. (It passes over an unusable `ca` in silence.) */
   constructor(options: ConnectorOptions) {
     this.#options = options;
+    if (Object.keys(options.tls).length > 0) this.#secureContext = createSecureContext(options.tls);
   }
 
   /** Starts to connect. */

@@ -22,9 +22,9 @@ export class HeldInput {
     this.#chunks.push(Buffer.from(bytes.subarray(start, end)));
   }
 
-  /** Copies the rest of what was being delivered when the pause came; it is the oldest. */
-  putBack(bytes: Buffer, start: number, end: number): void {
-    this.#chunks.unshift(Buffer.from(bytes.subarray(start, end)));
+  /** Keeps the rest of what was being delivered when the pause came; it is the oldest. Copied unless it was held before. */
+  putBack(rest: Buffer, isBorrowed: boolean): void {
+    this.#chunks.unshift(isBorrowed ? Buffer.from(rest) : rest);
   }
 
   /** The oldest bytes. Only while not empty. */

@@ -5,10 +5,11 @@ import { GatewayError } from "@dragoman/core";
 import type { UpstreamRequest } from "@dragoman/core";
 
 /**
- * Up to this size, head and body are copied into one buffer: one write beats one `writev` of several pieces. Above it no large
- * segment is copied, and runs of small ones are joined up to this size.
+ * Up to this size, head and body are copied into one buffer and written at once; above it large segments are written as they are.
+ * Head and three segments, CPU per request, copied against `writev`: 2 KiB 3.2 and 3.2 µs, 4 KiB 4.2 and 3.5 µs, 16 KiB 7.0 and
+ * 5.5 µs, 64 KiB 21 and 16 µs (Node 20.20, one core of a shared 2-vCPU VM, loopback).
  */
-export const COALESCE_BYTES: number = 16 * 1024;
+export const COALESCE_BYTES: number = 4 * 1024;
 
 /** A segment from this size on is a write of its own when the request is large. */
 const LARGE_SEGMENT_BYTES = 2 * 1024;

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { parseInPieces } from "./testing/parse-in-pieces.ts";
-import type { ParsedAnswer } from "./testing/parse-in-pieces.ts";
+import { parseInPieces } from "./fixtures/parse-in-pieces.ts";
+import type { ParsedAnswer } from "./fixtures/parse-in-pieces.ts";
 import { fuzzWireParser } from "./wire-parser.fuzz.ts";
 
 const H = "HTTP/1.1 200 OK\r\n";

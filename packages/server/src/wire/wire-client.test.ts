@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 
-import { makeRequest, RecordingSink, startUpstream, waitUntil } from "./testing/scripted-upstream.ts";
-import type { Accepted, ScriptedOptions, ScriptedUpstream } from "./testing/scripted-upstream.ts";
+import { makeRequest, RecordingSink, startUpstream, waitUntil } from "./fixtures/scripted-upstream.ts";
+import type { Accepted, ScriptedOptions, ScriptedUpstream } from "./fixtures/scripted-upstream.ts";
 import { createWireClient } from "./wire-client.ts";
 import type { WireClient, WireClientOptions } from "./wire-client.ts";
 

@@ -1,13 +1,13 @@
 // Differential fuzz of the response parser against node:http's client (llhttp): whatever our parser accepts, node:http accepts and
-// reads alike. Deterministic by seed; run as a program it is time-boxed (`tsx wire-parser.fuzz.ts [seconds] [seed]`).
+// reads alike. Deterministic by seed; run as a program it is time-boxed (`npx tsx packages/server/src/wire/wire-parser.fuzz.ts [seconds] [seed]`).
 
 import { request } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { Duplex } from "node:stream";
 import { pathToFileURL } from "node:url";
 
-import { parseInPieces } from "./testing/parse-in-pieces.ts";
-import type { ParsedAnswer } from "./testing/parse-in-pieces.ts";
+import { parseInPieces } from "./fixtures/parse-in-pieces.ts";
+import type { ParsedAnswer } from "./fixtures/parse-in-pieces.ts";
 
 const LIMITS = { maxHeadBytes: 16 * 1024, maxHeaderCount: 100, maxInformational: 16 };
 
