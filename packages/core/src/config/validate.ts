@@ -25,6 +25,7 @@ export class ConfigValidator {
     verbose: true,
     strict: true,
     allowUnionTypes: true,
+    logger: false,
   }).compile(CONFIG_SCHEMA);
 
   /** Every problem of a JSON value as a configuration, by schema alone; an empty list when there is none. Never throws. */

@@ -36,6 +36,8 @@ export class ForwardStreamReader implements AnswerReader {
     const isWithinBounds = this.#records.push(chunk);
     this.#flushRun();
     this.#chunk = null;
+    // An attempt may be ended from outside at any time; what is known by then belongs into its account.
+    this.#note();
     if (!isWithinBounds && !this.#isDone) this.#fail(brokenAnswer("A record of the provider's stream is larger than allowed."));
   }
 

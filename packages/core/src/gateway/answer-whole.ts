@@ -95,7 +95,11 @@ export class StreamedWholeReader extends WholeReader {
       return;
     }
     noteResponse(this.outlet, decoded.response);
-    const encoder = client.createStreamEncoder(answerContext, (bytes) => this.outlet.write(bytes));
+    // The answer is whole, so nothing has to wait behind the gate and its bound.
+    const pieces: Uint8Array[] = [];
+    const encoder = client.createStreamEncoder(answerContext, (bytes) => {
+      pieces.push(bytes);
+    });
     for (const event of eventsOfResponse(decoded.response)) {
       const refusal = encoder.encode(event);
       if (refusal === null) continue;
@@ -103,6 +107,7 @@ export class StreamedWholeReader extends WholeReader {
       return;
     }
     this.outlet.commit();
+    for (const bytes of pieces) this.outlet.write(bytes);
     this.outlet.complete();
   }
 }

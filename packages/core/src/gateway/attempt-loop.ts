@@ -2,7 +2,7 @@
 import type { Credential, ResolvedModel } from "../config/index.ts";
 import type { NeutralError } from "../ir/index.ts";
 import { scan } from "../json/index.ts";
-import { backoffMs, nextStep, type PlanCandidate, type Plan } from "../route/index.ts";
+import { backoffMs, nextStep, type PlanCandidate, type Plan, type Step } from "../route/index.ts";
 import type { ErrorAnswer } from "./answer-error.ts";
 import { Attempt, type AttemptResult } from "./attempt.ts";
 import { Deadline } from "./deadlines.ts";
@@ -26,11 +26,11 @@ export async function runAttempts(exchange: Exchange, plan: Plan, model: Resolve
   if (held !== null) return held;
   engine.retryBudget.earn();
   setExchangeDeadlines(exchange, candidate);
+  exchange.deploymentsTried += 1;
   const failures: FailedAttempt[] = [];
   let attemptsOnDeployment = 0;
   let hasSwitchedCredential = false;
   while (candidate !== null) {
-    if (attemptsOnDeployment === 0) exchange.deploymentsTried += 1;
     exchange.candidate = candidate;
     exchange.issues = candidate.issues;
     const { result, credential } = await runOne(exchange, candidate);
@@ -47,7 +47,7 @@ export async function runAttempts(exchange: Exchange, plan: Plan, model: Resolve
       attemptsOnDeployment -= 1;
       continue;
     }
-    const step = decide(exchange, model, result.error, attemptsOnDeployment);
+    const step = decide(exchange, model, candidate, result.error, attemptsOnDeployment);
     if (step === "same") {
       engine.retryBudget.spend(exchange.clock.nowMs());
       await exchange.pause(backoffMs(attemptsOnDeployment, engine.ports.random.next(), result.error.retryAfterMs, engine.backoff));
@@ -58,21 +58,26 @@ export async function runAttempts(exchange: Exchange, plan: Plan, model: Resolve
     if (step === "stop") break;
     const minWindow: number | null = step === "next-larger" ? (candidate.deployment.capabilities.contextWindow ?? 0) : null;
     candidate = plan.next(exchange.clock.nowMs(), minWindow);
+    if (candidate !== null) exchange.deploymentsTried += 1;
     attemptsOnDeployment = 0;
     hasSwitchedCredential = false;
   }
   return report(exchange, failures);
 }
 
-function decide(exchange: Exchange, model: ResolvedModel, error: NeutralError, attemptsOnDeployment: number): ReturnType<typeof nextStep> {
+function decide(exchange: Exchange, model: ResolvedModel, candidate: PlanCandidate, error: NeutralError, attemptsOnDeployment: number): Step {
+  const { health, retryBudget } = exchange.engine;
+  const nowMs = exchange.clock.nowMs();
   const nextOn = model.model.options["nextOn"];
+  // A deployment whose breaker this very failure has opened is not hit again.
+  const isOpen = health.deployment(candidate.deployment.id).unavailable(nowMs)?.cause === "breaker";
   return nextStep({
     error,
     isCommitted: false,
     isClientGone: exchange.isClientGone,
     attemptsOnDeployment,
     maxAttempts: model.model.attempts,
-    hasRetryBudget: exchange.engine.retryBudget.hasRoom(exchange.clock.nowMs()),
+    hasRetryBudget: !isOpen && retryBudget.hasRoom(nowMs),
     maxRetryAfterMs: exchange.limits.maxRetryAfterMs,
     nextOn: new Set(Array.isArray(nextOn) ? (nextOn as readonly string[]) : []),
   });
@@ -90,7 +95,7 @@ function hold(exchange: Exchange, model: ResolvedModel): NeutralError | null {
 function setExchangeDeadlines(exchange: Exchange, candidate: PlanCandidate): void {
   const { totalMs, commitAfterMs } = candidate.deployment.timeouts;
   exchange.deadlines.set(Deadline.total, totalMs);
-  if (commitAfterMs !== null && exchange.head.stream) exchange.deadlines.set(Deadline.commitAfter, commitAfterMs);
+  if (commitAfterMs !== null && exchange.isStream) exchange.deadlines.set(Deadline.commitAfter, commitAfterMs);
 }
 
 /** One attempt with its holds, its health verdict and its one settlement. */
@@ -104,17 +109,18 @@ async function runOne(exchange: Exchange, candidate: PlanCandidate): Promise<{ r
   const health = engine.health.deployment(deployment.id);
   const attempt = new Attempt(exchange, candidate, credential);
   exchange.attempt = attempt;
-  health.begin(clock.nowMs());
+  exchange.attemptsStarted += 1;
+  const call = health.begin(clock.nowMs());
   attempt.start();
   const result = await attempt.result;
   const settlement = attempt.settlement();
   exchange.settlements.push(settlement);
   ticket?.settle(settlement);
-  if (attempt.hasTrailingConnection) clock.schedule(exchange.limits.trailingMs, () => attempt.endTrailing());
-  if (result.kind === "answered") health.succeed(clock.nowMs());
-  else if (result.kind === "abandoned") health.abandon();
+  if (attempt.hasTrailingConnection) attempt.trail(exchange.limits.trailingMs, engine.tracker.begin());
+  if (result.kind === "answered") health.succeed(call, clock.nowMs());
+  else if (result.kind === "abandoned") health.abandon(call);
   else {
-    health.fail(result.error, clock.nowMs(), exchange.limits.maxCooldownMs);
+    health.fail(call, result.error, clock.nowMs(), exchange.limits.maxCooldownMs);
     if (isCredentialFault(result.error)) engine.health.markCredentialDead(credential.id, exchange.snapshot.generation, clock.nowMs());
   }
   return { result, credential };

@@ -17,9 +17,9 @@ import { TranslateStreamReader } from "./answer-translate-stream.ts";
 import { CountReader, ForwardWholeReader, StreamedWholeReader, TranslateWholeReader } from "./answer-whole.ts";
 import { Deadline, type Deadlines } from "./deadlines.ts";
 import type { Delivery } from "./delivery.ts";
-import { brokenAnswer, transportFailure, upstreamTimeout } from "./failures.ts";
+import { brokenAnswer, internalFailure, transportFailure, upstreamTimeout } from "./failures.ts";
 import type { EngineLimits } from "./limits.ts";
-import type { BodyBuffer, Clock, Settlement, UpstreamCall, UpstreamClient, UpstreamFailure, UpstreamSink } from "./ports.ts";
+import type { BodyBuffer, Clock, Settlement, Timer, UpstreamCall, UpstreamClient, UpstreamFailure, UpstreamRequest, UpstreamSink } from "./ports.ts";
 import { settlementRule } from "./settlement.ts";
 import { buildUpstreamHeaders } from "./upstream-headers.ts";
 
@@ -49,6 +49,8 @@ export interface AttemptHost {
   readonly isClientGone: boolean;
   answerContext(candidate: PlanCandidate): AnswerContext;
   count(name: string): void;
+  /** Something threw that should not have. */
+  reportDefect(thrown: unknown): void;
   /** Writes the head of a streamed or piecewise answer. */
   openAnswer(attempt: Attempt, isStream: boolean): void;
   /** Gives a whole answer to the client. */
@@ -79,7 +81,11 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
   #isFullySent = false;
   #isOwnAbort = false;
   #isComplete = false;
+  #isAbandoned = false;
+  #isPaused = false;
   #isTransportOver = false;
+  #trailingTimer: Timer | null = null;
+  #onTrailingOver: (() => void) | null = null;
   #drainBytes: number = Number.POSITIVE_INFINITY;
 
   constructor(host: AttemptHost, candidate: PlanCandidate, credential: Credential | null) {
@@ -104,28 +110,28 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
     this.#startedMs = this.#host.clock.nowMs();
     this.#isStream = this.#host.head.stream && this.#host.operation === "generate";
     if (this.#isStream) this.#expectLife();
+    const request: UpstreamRequest = {
+      origin: deployment.provider.origin,
+      method: "POST",
+      path: deployment.provider.basePath + encoded.path,
+      headers: buildUpstreamHeaders({
+        deployment,
+        credential: this.#credential,
+        dialectHeaders: encoded.headers,
+        clientHeaders: this.#host.clientHeaders,
+        isStream: this.#isStream,
+        userAgent: this.#host.userAgent,
+      }),
+      body: encoded.body.parts,
+      bodyLength: encoded.body.byteLength,
+      connectTimeoutMs: deployment.timeouts.connectMs,
+    };
     this.#host.body.retain();
-    const call = this.#host.upstream.send(
-      {
-        origin: deployment.provider.origin,
-        method: "POST",
-        path: deployment.provider.basePath + encoded.path,
-        headers: buildUpstreamHeaders({
-          deployment,
-          credential: this.#credential,
-          dialectHeaders: encoded.headers,
-          clientHeaders: this.#host.clientHeaders,
-          isStream: this.#isStream,
-          userAgent: this.#host.userAgent,
-        }),
-        body: encoded.body.parts,
-        bodyLength: encoded.body.byteLength,
-        connectTimeoutMs: deployment.timeouts.connectMs,
-      },
-      this,
-    );
+    const call = this.#host.upstream.send(request, this);
     this.#call = call;
+    // A transport may report from inside `send`, when there was no call yet to pause or cancel.
     if (this.#state === "settled") call.cancel();
+    else if (this.#isPaused) call.pause();
   }
 
   // --- what the transport reports
@@ -143,7 +149,11 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
     this.#state = "reading";
     this.upstreamRequestId = readUpstreamRequestId(headers);
     this.#touchLife();
-    this.#reader = this.#chooseReader(status, headers);
+    try {
+      this.#reader = this.#chooseReader(status, headers);
+    } catch (thrown) {
+      this.#failByDefect(thrown);
+    }
   }
 
   onData(chunk: Uint8Array): void {
@@ -158,19 +168,21 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
     }
     const reader = this.#reader;
     if (reader === null) return;
-    reader.data(chunk);
-    if (this.#isStream && this.#isCommitted) this.#host.deadlines.set(Deadline.keepAlive, this.#host.keepAliveMs);
-    if (reader.isStopped && !this.#host.deadlines.isSet(Deadline.usageGrace))
-      this.#host.deadlines.set(Deadline.usageGrace, this.#host.limits.usageGraceMs);
+    try {
+      reader.data(chunk);
+    } catch (thrown) {
+      this.#failByDefect(thrown);
+    }
+    this.#expectUsage();
   }
 
   onEnd(): void {
-    this.#isTransportOver = true;
-    if (this.#state !== "settled") this.#reader?.end();
+    this.#endTransport();
+    this.#endReader();
   }
 
   onFailure(failure: UpstreamFailure): void {
-    this.#isTransportOver = true;
+    this.#endTransport();
     if (this.#state !== "settled") this.#breakOff(transportFailure(failure));
   }
 
@@ -178,20 +190,25 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
 
   write(bytes: Uint8Array): void {
     if (this.#state === "settled") return;
-    if (this.#isCommitted) this.#host.delivery.push(bytes);
-    else if (!this.#gate.hold(bytes)) this.#breakOff(brokenAnswer("The provider's stream brings no content within the allowed size."));
+    if (this.#isCommitted) {
+      this.#host.delivery.push(bytes);
+      // Only what the client sees is a sign of life for it: an upstream's pings may end here.
+      if (this.#isStream && this.#host.delivery.isOpen) this.#host.deadlines.set(Deadline.keepAlive, this.#host.keepAliveMs);
+    } else if (!this.#gate.hold(bytes)) this.#breakOff(brokenAnswer("The provider's stream brings no content within the allowed size."));
   }
 
   commit(): void {
     if (this.#isCommitted || this.#state === "settled") return;
     this.#isCommitted = true;
+    const held = this.#gate.open();
     this.#host.openAnswer(this, this.#isStream);
-    for (const bytes of this.#gate.open()) this.#host.delivery.push(bytes);
+    for (const bytes of held) this.#host.delivery.push(bytes);
     this.#host.onCommit();
     this.#touchLife();
   }
 
   whole(body: Uint8Array): void {
+    if (this.#state === "settled") return;
     this.#isCommitted = true;
     this.#isComplete = true;
     this.#host.onCommit();
@@ -200,6 +217,8 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
   }
 
   complete(): void {
+    // A reader goes on to the end of its chunk also when a write of it was too much and has failed the attempt.
+    if (this.#state === "settled") return;
     this.#isComplete = true;
     this.#host.delivery.end();
     this.#settle({ kind: "answered" });
@@ -213,10 +232,10 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
       this.#cancelCall();
       return;
     }
-    if (!forwarded) this.#tellClient(error);
-    this.#host.delivery.end();
     this.#settle({ kind: "broken", error });
     this.#cancelCall();
+    if (!forwarded) this.#tellClient(error);
+    this.#host.delivery.end();
   }
 
   // --- what the exchange reports
@@ -224,13 +243,14 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
   /** The client reads too slowly, or has caught up. While the upstream is paused its idle timer stands still. */
   onPressure(isHigh: boolean): void {
     if (this.#state === "settled") return;
-    if (isHigh) {
-      this.#call?.pause();
-      this.#host.deadlines.clear(Deadline.life);
-    } else {
-      this.#call?.resume();
-      this.#touchLife();
+    if (!isHigh) {
+      this.#resume();
+      return;
     }
+    this.#isPaused = true;
+    this.#call?.pause();
+    this.#host.deadlines.clear(Deadline.life);
+    this.#host.deadlines.clear(Deadline.usageGrace);
   }
 
   /** The client is gone: reads on for usage, or cancels, as the deployment says. */
@@ -243,8 +263,7 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
     }
     this.#drainBytes = maxBytes;
     this.#host.deadlines.set(Deadline.drain, maxMs);
-    this.#call?.resume();
-    this.#touchLife();
+    this.#resume();
   }
 
   /** The upstream's next sign of life, or the time for the whole exchange, is overdue. */
@@ -256,16 +275,18 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
 
   /** A stopped stream brought no usage in time: it is over all the same. */
   onUsageGrace(): void {
-    if (this.#state !== "settled") this.#reader?.end();
+    this.#endReader();
   }
 
   onDrainOver(): void {
     if (this.#state !== "settled") this.#abandon();
   }
 
-  /** A settled answer whose connection is still open: it is not worth keeping. */
-  endTrailing(): void {
-    if (!this.#isTransportOver) this.#cancelCall();
+  /** A settled answer whose connection is still open gets `delayMs` to end, so that it can be kept; then it is cut. */
+  trail(delayMs: number, onOver: () => void): void {
+    this.#onTrailingOver = onOver;
+    this.#trailingTimer = this.#host.clock.schedule(delayMs, () => this.#cancelCall());
+    if (this.#isPaused) this.#call?.resume();
   }
 
   get hasTrailingConnection(): boolean {
@@ -279,6 +300,7 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
         isComplete: this.#isComplete,
         hasContent: this.hasContent,
         isClientGone: this.#host.isClientGone,
+        isAbandoned: this.#isAbandoned,
         isOwnAbort: this.#isOwnAbort,
         isFullySent: this.#isFullySent,
         usage: this.usage,
@@ -349,12 +371,36 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
 
   /** Ended from outside: the reader's encoder, where there is one, knows how its stream breaks. */
   #breakOff(error: NeutralError): void {
-    if (this.#isCommitted && this.#reader instanceof TranslateStreamReader) {
-      this.#reader.breakOff(error);
-      this.fail(error, true);
-    } else {
-      this.fail(error, false);
+    try {
+      if (this.#isCommitted && this.#reader instanceof TranslateStreamReader) {
+        this.#reader.breakOff(error);
+        this.fail(error, true);
+      } else {
+        this.fail(error, false);
+      }
+    } catch (thrown) {
+      this.#failByDefect(thrown);
     }
+  }
+
+  #endReader(): void {
+    if (this.#state === "settled") return;
+    try {
+      this.#reader?.end();
+    } catch (thrown) {
+      this.#failByDefect(thrown);
+    }
+  }
+
+  /**
+   * Dialect code threw. That ends this attempt and goes no further: the callers are transports and timers. Its objects are in an
+   * unknown state, so nothing more is asked of them.
+   */
+  #failByDefect(thrown: unknown): void {
+    this.#host.reportDefect(thrown);
+    this.#reader = null;
+    if (this.#isCommitted) this.#host.delivery.abort();
+    this.fail(internalFailure(), true);
   }
 
   /** After the commit: an error event in a stream; a transfer that is visibly broken otherwise. */
@@ -364,14 +410,37 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
   }
 
   #abandon(): void {
+    this.#isAbandoned = true;
     this.#gate.discard();
     this.#settle({ kind: "abandoned" });
     this.#cancelCall();
   }
 
   #cancelCall(): void {
-    this.#isTransportOver = true;
+    this.#endTransport();
     this.#call?.cancel();
+  }
+
+  #endTransport(): void {
+    this.#isTransportOver = true;
+    this.#trailingTimer?.cancel();
+    this.#trailingTimer = null;
+    this.#onTrailingOver?.();
+    this.#onTrailingOver = null;
+  }
+
+  #resume(): void {
+    this.#isPaused = false;
+    this.#call?.resume();
+    this.#touchLife();
+    this.#expectUsage();
+  }
+
+  /** A stopped stream gets a bounded time for its usage, in which a pause does not count. */
+  #expectUsage(): void {
+    if (this.#state === "settled" || this.#isPaused || this.#reader?.isStopped !== true) return;
+    const { deadlines, limits } = this.#host;
+    if (!deadlines.isSet(Deadline.usageGrace)) deadlines.set(Deadline.usageGrace, limits.usageGraceMs);
   }
 
   #settle(result: AttemptResult): void {
@@ -391,7 +460,7 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
   }
 
   #touchLife(): void {
-    if (!this.#isStream || this.#state === "settled") return;
+    if (!this.#isStream || this.#isPaused || this.#state === "settled") return;
     this.#expectLife();
   }
 }

@@ -10,6 +10,8 @@ import type { Responder } from "./ports.ts";
 export interface DeliveryHost {
   /** The client reads too slowly (true), or has caught up (false). */
   onPressure(isHigh: boolean): void;
+  /** The client's connection took bytes after it had been full. */
+  onProgress(): void;
   /** The client's connection is lost before the answer ended. */
   onGone(): void;
   /** The last byte was handed to the client's connection. */
@@ -33,12 +35,16 @@ export class Delivery {
       lowWaterBytes: maxQueuedBytes >>> 1,
       onPressure: (isHigh) => this.#host.onPressure(isHigh),
     });
-    responder.onDrain = () => this.#relay.drained();
+    responder.onDrain = () => this.#drained();
     responder.onGone = () => this.#lose();
   }
 
   get isOpen(): boolean {
     return this.#state === "open";
+  }
+  /** The end was asked for: only what waits in the queue still has to go. */
+  get isEnding(): boolean {
+    return this.#isEnding;
   }
   get isGone(): boolean {
     return this.#state === "gone";
@@ -102,6 +108,12 @@ export class Delivery {
     if (this.#state === "ended" || this.#state === "gone") return;
     this.#responder.abort();
     this.#lose();
+  }
+
+  #drained(): void {
+    if (this.#state !== "open") return;
+    this.#host.onProgress();
+    this.#relay.drained();
   }
 
   #lose(): void {

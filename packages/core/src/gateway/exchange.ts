@@ -53,6 +53,7 @@ export class Exchange implements AttemptHost, DeliveryHost {
   readonly settlements: Settlement[] = [];
   issues: readonly Issue[] = [];
   deploymentsTried = 0;
+  attemptsStarted = 0;
   hasUnreadBody: boolean;
   isExpired = false;
   #body: BodyBuffer | null = null;
@@ -101,6 +102,10 @@ export class Exchange implements AttemptHost, DeliveryHost {
   }
   get keepAliveMs(): number {
     return this.limits.keepAliveMs;
+  }
+  /** The client is to be answered with a stream. */
+  get isStream(): boolean {
+    return this.head.stream && this.operation === "generate";
   }
   get isClientGone(): boolean {
     return this.delivery.isGone;
@@ -158,7 +163,7 @@ export class Exchange implements AttemptHost, DeliveryHost {
   }
 
   openAnswer(attempt: Attempt, isStream: boolean): void {
-    this.#status = 200;
+    if (this.delivery.isIdle) this.#status = 200;
     const parts = this.#headerParts(attempt.upstreamRequestId);
     this.delivery.open(200, isStream ? buildStreamHeaders(parts) : buildJsonHeaders(parts));
     this.deadlines.clear(Deadline.commitAfter);
@@ -166,7 +171,7 @@ export class Exchange implements AttemptHost, DeliveryHost {
   }
 
   answerWhole(attempt: Attempt, body: Uint8Array): void {
-    this.#status = 200;
+    if (this.delivery.isIdle) this.#status = 200;
     this.delivery.whole(200, buildJsonHeaders(this.#headerParts(attempt.upstreamRequestId)), body, false);
   }
 
@@ -174,7 +179,7 @@ export class Exchange implements AttemptHost, DeliveryHost {
 
   /** A local answer, such as a model list. */
   answerLocally(body: Uint8Array): void {
-    this.#status = 200;
+    if (this.delivery.isIdle) this.#status = 200;
     this.delivery.whole(200, buildJsonHeaders(this.#headerParts(null)), body, this.hasUnreadBody);
   }
 
@@ -190,6 +195,11 @@ export class Exchange implements AttemptHost, DeliveryHost {
     if (this.#error === null) this.#error = error;
     const encoded = this.client.encodeError(error, { requestId: this.requestId, hasFallenBack: this.deploymentsTried > 1 });
     this.#answerError(encoded.status, encoded.headers, encoded.body);
+  }
+
+  /** Something threw that should not have: a defect, for the log. */
+  reportDefect(thrown: unknown): void {
+    this.engine.ports.logger.error({ requestId: this.requestId, error: describeThrown(thrown) }, "an exchange failed inside the gateway");
   }
 
   /** Remembers what went wrong after the answer had begun. */
@@ -219,7 +229,7 @@ export class Exchange implements AttemptHost, DeliveryHost {
       generation: this.snapshot.generation,
       upstreamRequestId,
       debug: isDebug
-        ? { deploymentId: this.candidate?.deployment.id ?? null, attempts: this.settlements.length + (this.attempt === null ? 0 : 1), issues: this.candidate?.issues ?? [] }
+        ? { deploymentId: this.candidate?.deployment.id ?? null, attempts: this.attemptsStarted, issues: this.candidate?.issues ?? [] }
         : null,
     };
   }
@@ -229,8 +239,12 @@ export class Exchange implements AttemptHost, DeliveryHost {
   onPressure(isHigh: boolean): void {
     this.#isUnderPressure = isHigh;
     if (isHigh) this.deadlines.set(Deadline.stall, this.limits.clientStallMs);
-    else this.deadlines.clear(Deadline.stall);
+    else if (!this.delivery.isEnding) this.deadlines.clear(Deadline.stall);
     this.attempt?.onPressure(isHigh);
+  }
+
+  onProgress(): void {
+    if (this.deadlines.isSet(Deadline.stall)) this.deadlines.set(Deadline.stall, this.limits.clientStallMs);
   }
 
   onGone(): void {
@@ -276,7 +290,7 @@ export class Exchange implements AttemptHost, DeliveryHost {
       operation: this.route?.operation ?? "none",
       principalId: this.principal?.id ?? null,
       model: this.head.model === "" ? null : this.head.model,
-      isStream: this.head.stream,
+      isStream: this.isStream,
       status: this.#status === 0 ? 499 : this.#status,
       error: this.#error,
       isClientGone: this.isClientGone,
@@ -330,6 +344,9 @@ export class Exchange implements AttemptHost, DeliveryHost {
     this.deadlines.set(Deadline.keepAlive, this.keepAliveMs);
   }
 }
+
+/** Stack for the log: code positions and messages of our own errors, never body content. */
+const describeThrown = (thrown: unknown): string => (thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown));
 
 /** Dialects name the request id in their error headers too: what is there already stays. */
 const appendMissing = (headers: string[], extra: HeaderList): void => {

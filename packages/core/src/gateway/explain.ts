@@ -58,7 +58,8 @@ export function explainRequest(engine: Engine, snapshot: Snapshot, request: Expl
   const model = snapshot.findModel(head.model);
   if (model === null) return { ok: false, error: unknownModel(head.model) };
   const decoded = client.decodeRequest(scanned.document, head, routed.match, headers);
-  const operation = routed.match.operation === "count-tokens" ? "count-tokens" : "generate";
+  const { operation } = routed.match;
+  if (operation === "list-models" || operation === "get-model") return { ok: false, error: unknownRoute("POST") };
   const order = model.tiers.flatMap((tier) => orderByWeight(tier, () => engine.ports.random.next()));
   const isSole = isOnlyAccount(model.tiers);
   const nowMs = engine.ports.clock.nowMs();

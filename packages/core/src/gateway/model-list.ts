@@ -13,7 +13,7 @@ export function listModels(exchange: Exchange, operation: "list-models" | "get-m
   if (operation === "get-model") {
     const id = decodeSegment(route?.captures["id"] ?? "");
     const resolved = exchange.snapshot.findModel(id);
-    if (resolved === null || !isModelAllowed(allowed, id)) return unknownModel(id);
+    if (resolved === null || !(isModelAllowed(allowed, id) || isModelAllowed(allowed, resolved.model.name))) return unknownModel(id);
     exchange.answerLocally(client.encodeModel(listed(resolved.model, id, exchange.engine.startedMs)));
     return null;
   }

@@ -29,29 +29,39 @@ export async function runExchange(exchange: Exchange, refusal: NeutralError | nu
     // A step that ends without an answer or an error is a defect; the client must not wait for it.
     else if (exchange.delivery.isIdle) exchange.answerError(internalFailure());
   } catch (thrown) {
-    reportDefect(exchange, thrown);
-    if (exchange.delivery.isOpen) exchange.delivery.abort();
-    else exchange.answerError(internalFailure());
+    exchange.reportDefect(thrown);
+    endAfterDefect(exchange);
   }
   if (exchange.delivery.isOpen) exchange.deadlines.set(Deadline.stall, exchange.limits.clientStallMs);
   await exchange.delivered();
-  exchange.ticket?.close();
+  closeTicket(exchange);
   const outcome = exchange.close();
   for (const observer of exchange.engine.observers) {
     try {
       observer.onOutcome(outcome);
     } catch (thrown) {
-      reportDefect(exchange, thrown);
+      exchange.reportDefect(thrown);
     }
   }
 }
 
-const reportDefect = (exchange: Exchange, thrown: unknown): void => {
-  exchange.engine.ports.logger.error({ requestId: exchange.requestId, error: describeThrown(thrown) }, "an exchange failed inside the gateway");
-};
+/** The dialect that failed may fail again when it is to write the error: then the connection is all that is left to tell by. */
+function endAfterDefect(exchange: Exchange): void {
+  try {
+    if (exchange.delivery.isIdle) exchange.answerError(internalFailure());
+  } catch (thrown) {
+    exchange.reportDefect(thrown);
+  }
+  exchange.delivery.abort();
+}
 
-/** Stack for the log: code positions and messages of our own errors, never body content. */
-const describeThrown = (thrown: unknown): string => (thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown));
+function closeTicket(exchange: Exchange): void {
+  try {
+    exchange.ticket?.close();
+  } catch (thrown) {
+    exchange.reportDefect(thrown);
+  }
+}
 
 async function serve(exchange: Exchange): Promise<NeutralError | null> {
   const refusal = authenticate(exchange) ?? exchange.client.checkHeaders(exchange.request.headers) ?? admit(exchange);

@@ -8,6 +8,8 @@ export interface AttemptEnding {
   /** Content had begun: the model was at work and will be paid. */
   readonly hasContent: boolean;
   readonly isClientGone: boolean;
+  /** It was cancelled because the client had left. */
+  readonly isAbandoned: boolean;
   /** Our own timeout or guardrail ended it. */
   readonly isOwnAbort: boolean;
   /** The request was handed over to the last byte, so the upstream may have worked on it. */
@@ -23,6 +25,6 @@ export function settlementRule(ending: AttemptEnding): SettlementRule {
   }
   if (ending.hasContent) return ending.isOwnAbort ? "abandoned" : "partial";
   if (ending.isFullySent && ending.isOwnAbort) return "abandoned";
-  if (ending.isFullySent && ending.isClientGone) return "partial";
+  if (ending.isFullySent && ending.isAbandoned) return "partial";
   return ending.usage === null ? "failed_free" : "failed_actual";
 }

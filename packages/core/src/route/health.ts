@@ -32,6 +32,9 @@ export const DEFAULT_BREAKER: BreakerLimits = {
   probes: 1,
 };
 
+/** Names a call towards the breaker: the half-open phase that it probes, 0 for an ordinary call. */
+export type HealthCall = number;
+
 /** Why a deployment is skipped now, and for how much longer. */
 export interface Unavailability {
   readonly cause: "breaker" | "cooldown";
@@ -49,6 +52,8 @@ export class DeploymentHealth {
   #windowStartMs = 0;
   #openUntilMs = 0;
   #timesOpened = 0;
+  /** Numbers the half-open phases, so that a late call of another phase is not taken for a probe of this one. */
+  #phase = 0;
   #probesRunning = 0;
   #cooldownUntilMs = 0;
 
@@ -69,16 +74,20 @@ export class DeploymentHealth {
     return null;
   }
 
-  /** A call goes out. Exactly one of `succeed`, `fail` or `abandon` follows. */
-  begin(nowMs: number): void {
+  /** A call goes out. Exactly one of `succeed`, `fail` or `abandon` follows, with what this returned. */
+  begin(nowMs: number): HealthCall {
     if (this.#state === "open" && nowMs >= this.#openUntilMs) {
       this.#state = "half-open";
+      this.#phase += 1;
       this.#probesRunning = 0;
     }
-    if (this.#state === "half-open") this.#probesRunning += 1;
+    if (this.#state !== "half-open") return 0;
+    this.#probesRunning += 1;
+    return this.#phase;
   }
 
-  succeed(nowMs: number): void {
+  succeed(call: HealthCall, nowMs: number): void {
+    if (!this.#isVerdict(call)) return;
     this.#count(nowMs, false);
     this.#consecutive = 0;
     if (this.#state === "closed") return;
@@ -89,21 +98,31 @@ export class DeploymentHealth {
     this.#failures = 0;
   }
 
-  fail(error: NeutralError, nowMs: number, maxRetryAfterMs: number): void {
+  fail(call: HealthCall, error: NeutralError, nowMs: number, maxRetryAfterMs: number): void {
     if (error.retryAfterMs !== undefined && (error.class === "rate-limit" || error.class === "overloaded" || error.class === "quota"))
       this.#cooldownUntilMs = Math.max(this.#cooldownUntilMs, nowMs + Math.min(error.retryAfterMs, maxRetryAfterMs));
     if (!COUNTED.has(error.class)) {
-      this.abandon();
+      this.abandon(call);
       return;
     }
+    if (!this.#isVerdict(call)) return;
     this.#count(nowMs, true);
     this.#consecutive += 1;
     if (this.#state === "half-open" || this.#isBroken()) this.#open(nowMs);
   }
 
   /** The call ended without a verdict about the deployment (client gone, the request's own fault). */
-  abandon(): void {
-    if (this.#state === "half-open") this.#probesRunning = Math.max(0, this.#probesRunning - 1);
+  abandon(call: HealthCall): void {
+    if (this.#isProbe(call)) this.#probesRunning -= 1;
+  }
+
+  #isProbe(call: HealthCall): boolean {
+    return this.#state === "half-open" && call === this.#phase;
+  }
+
+  /** Once opened, only a probe says anything new: calls from before are late witnesses of what is known. */
+  #isVerdict(call: HealthCall): boolean {
+    return this.#state === "closed" || this.#isProbe(call);
   }
 
   #count(nowMs: number, isFailure: boolean): void {
@@ -117,14 +136,11 @@ export class DeploymentHealth {
   }
 
   #isBroken(): boolean {
-    if (this.#state === "open") return true;
     if (this.#consecutive >= this.#limits.consecutiveFailures) return true;
     return this.#calls >= this.#limits.minCalls && this.#failures / this.#calls >= this.#limits.failureRate;
   }
 
   #open(nowMs: number): void {
-    // A late failure of a call from before the opening must not extend it.
-    if (this.#state === "open" && nowMs < this.#openUntilMs) return;
     this.#state = "open";
     this.#timesOpened += 1;
     this.#probesRunning = 0;

@@ -5,7 +5,7 @@ export { backoffMs, DEFAULT_BACKOFF } from "./backoff.ts";
 export type { BackoffLimits } from "./backoff.ts";
 export { RetryBudget } from "./retry-budget.ts";
 export { DEFAULT_BREAKER, DeploymentHealth } from "./health.ts";
-export type { BreakerLimits, Unavailability } from "./health.ts";
+export type { BreakerLimits, HealthCall, Unavailability } from "./health.ts";
 export { CREDENTIAL_RETRY_MS, HealthBoard } from "./health-board.ts";
 export { orderByWeight } from "./order.ts";
 export { chooseDialect, Plan } from "./plan.ts";

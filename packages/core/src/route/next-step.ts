@@ -27,9 +27,11 @@ export function nextStep(input: StepInput): Step {
   if (input.isCommitted || input.isClientGone) return "stop";
   if (mayRetrySame(input)) return "same";
   if (error.fallback === "larger-window") return "next-larger";
-  if (error.fallback || input.nextOn.has(error.class)) return "next";
+  if (error.fallback || isSentOn(input)) return "next";
   return "stop";
 }
+
+const isSentOn = ({ error, nextOn }: StepInput): boolean => nextOn.has(error.class) || (error.code !== undefined && nextOn.has(error.code));
 
 const mayRetrySame = (input: StepInput): boolean => {
   const { error } = input;

@@ -92,7 +92,7 @@ export class Plan {
 
   /**
    * The next deployment that is available now and can express the request, or null. With `minContextWindow`, deployments
-   * whose known window is not larger are passed over.
+   * that are not known to have a larger window are passed over.
    */
   next(nowMs: number, minContextWindow: number | null = null): PlanCandidate | null {
     while (this.#position < this.#order.length) {

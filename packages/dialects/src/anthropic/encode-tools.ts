@@ -1,6 +1,5 @@
 /** Writes tools and tool choice: which tools go, under which names, with which schemas. */
 import {
-  Edits,
   isSlice,
   scanRange,
   textToString,
@@ -16,6 +15,7 @@ import {
   type ToolMap,
 } from "@dragoman/core";
 
+import { withObjectType } from "../shared/schema-rules.ts";
 import { base62Digest } from "../shared/tool-ids.ts";
 import type { CacheMarks } from "./cache-marks.ts";
 import type { Encoding } from "./encoding.ts";
@@ -24,7 +24,6 @@ import { fitSchema } from "./schema-subset.ts";
 
 const LEGAL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const MAX_NAME_LENGTH = 64;
-const EMPTY_SCHEMA = '{"type":"object","properties":{}}';
 const WRAPPED_SCHEMA =
   '{"type":"object","properties":{"input":{"type":"string"}},"required":["input"],"additionalProperties":false}';
 
@@ -180,20 +179,16 @@ export class ToolWriter {
   }
 
   #writeSchema(tool: FunctionTool): void {
-    const { schema } = tool;
-    if (schema === undefined) {
-      this.#writer.glue(EMPTY_SCHEMA);
+    const rooted = withObjectType(tool.schema);
+    if (!rooted.ok) {
+      this.#encoding.issues.reject("schema_unsupported", tool.at, "The schema's root is not an object schema.");
+      this.#writer.glue("{}");
       return;
     }
-    const rooted = withObjectRoot(schema);
-    if (rooted === "unchanged") this.#writeRaw(schema);
-    else if (rooted === null) {
-      this.#encoding.issues.reject("schema_unsupported", tool.at, "The schema's root is not an object schema.");
-      this.#writer.glue(EMPTY_SCHEMA);
-    } else {
+    if (rooted.changed && tool.schema !== undefined) {
       this.#encoding.issues.adapt("schema_adapted", tool.at, 'The schema\'s root got "type":"object".');
-      for (const part of rooted) this.#writer.bytes(part);
     }
+    this.#writeRaw(rooted.schema);
   }
 
   #writeWrapped(tool: CustomTool): void {
@@ -214,18 +209,6 @@ export class ToolWriter {
     if (isSlice(raw)) this.#writer.raw(raw);
     else this.#writer.glue(JSON.stringify(raw.value));
   }
-}
-
-/** Says whether a schema's root is an object schema, adds the type where only that is missing, or gives up. */
-function withObjectRoot(schema: Raw): "unchanged" | readonly Uint8Array[] | null {
-  if (!isSlice(schema)) return "unchanged";
-  const result = scanRange(schema.bytes, schema.start, schema.end);
-  if (!result.ok || !result.document.isObject(result.document.root)) return null;
-  const { document } = result;
-  const type = document.member(document.root, "type");
-  if (document.stringEquals(type, "object")) return "unchanged";
-  if (type >= 0 || !document.isObject(document.member(document.root, "properties"))) return null;
-  return new Edits(document).insertMember(document.root, "type", '"object"').finish().parts;
 }
 
 /** A custom tool's grammar as a sentence and its definition, or null for plain text. */

@@ -53,7 +53,8 @@ export class ChatEncoding {
     this.namespaces = new Map();
     this.#idRule = compileIdRule(this.profile);
     this.#isFirstMember = true;
-    this.#surplusMarks = Math.max(0, countMarks(request.messages) - MAX_MARKS);
+    // A client of this dialect may write more: its server takes the last ones by itself.
+    this.#surplusMarks = this.isOwn ? 0 : Math.max(0, countMarks(request.messages) - MAX_MARKS);
   }
 
   /** A cache mark that is written, or undefined: the server must know marks, and takes the last four only. */

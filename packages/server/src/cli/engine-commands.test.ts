@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { request } from "node:http";
 
 import { describe, expect, it } from "vitest";
@@ -55,6 +56,24 @@ describe("dragoman check", () => {
     expect(await run(["check", "a.yaml"], io)).toBe(2);
     expect(io.err().trimEnd().split("\n")).toHaveLength(4);
     expect(io.out()).toBe("");
+  });
+});
+
+describe("docs/configuration.md", () => {
+  it("shows a configuration that is valid as it stands", async () => {
+    const page = readFileSync(new URL("../../../../docs/configuration.md", import.meta.url), "utf8");
+    const [, example = ""] = /```yaml\n([\s\S]*?)```/.exec(page) ?? [];
+    const io = createFakeIo({ files: { "dragoman.yaml": example } });
+    expect([await run(["check", "dragoman.yaml", "--offline"], io), io.err()]).toEqual([0, ""]);
+    expect(io.out()).toContain("3 providers, 3 models, 6 deployments, 1 key");
+  });
+
+  it("shows the message that the mistake really gives", async () => {
+    const page = readFileSync(new URL("../../../../docs/configuration.md", import.meta.url), "utf8");
+    const [, shown = ""] = /```\n(dragoman\.yaml:.*)\n```/.exec(page) ?? [];
+    const io = createFakeIo({ files: { "dragoman.yaml": config.replace("port: 0", "prot: 0") } });
+    expect(await run(["check", "dragoman.yaml", "--offline"], io)).toBe(2);
+    expect(io.err()).toBe(`${shown}\n`);
   });
 });
 

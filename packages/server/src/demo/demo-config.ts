@@ -1,5 +1,5 @@
 // The configuration of the demo: two providers that are one scripted upstream, and a model for each thing the demo shows.
-import type { GatewayConfig } from "@dragoman/core";
+import type { CapabilityOverrides, GatewayConfig } from "@dragoman/core";
 
 /** What the demo's configuration is made of. */
 export interface DemoConfigParts {
@@ -19,6 +19,9 @@ export const DEMO_MODELS: readonly (readonly [string, string])[] = [
   ["breaks", "its upstream goes away in the middle of a stream"],
 ];
 
+/** What OpenAI-style clients leave out and Anthropic-style upstreams require. */
+const CAPABILITIES: CapabilityOverrides = { defaultMaxOutputTokens: 1024 };
+
 /** Builds the demo's configuration. */
 export function buildDemoConfig({ upstreamUrl, keyHash }: DemoConfigParts): GatewayConfig {
   return {
@@ -30,16 +33,39 @@ export function buildDemoConfig({ upstreamUrl, keyHash }: DemoConfigParts): Gate
     },
     models: {
       chat: { deployments: [{ id: "chat-1", provider: "chat-upstream", model: "scripted-text" }] },
-      messages: { deployments: [{ id: "messages-1", provider: "messages-upstream", model: "scripted-text" }] },
-      tools: { deployments: [{ id: "tools-1", provider: "messages-upstream", model: "scripted-parallel-tools" }] },
+      messages: {
+        deployments: [
+          { id: "messages-1", provider: "messages-upstream", model: "scripted-text", capabilities: CAPABILITIES },
+        ],
+      },
+      tools: {
+        deployments: [
+          {
+            id: "tools-1",
+            provider: "messages-upstream",
+            model: "scripted-parallel-tools",
+            capabilities: CAPABILITIES,
+          },
+        ],
+      },
       fallback: {
         attempts: 1,
         deployments: [
-          { id: "first", provider: "messages-upstream", model: "scripted-error-record", tier: 1 },
+          {
+            id: "first",
+            provider: "messages-upstream",
+            model: "scripted-error-record",
+            capabilities: CAPABILITIES,
+            tier: 1,
+          },
           { id: "second", provider: "chat-upstream", model: "scripted-text", tier: 2 },
         ],
       },
-      strict: { deployments: [{ id: "strict-1", provider: "messages-upstream", model: "scripted-text" }] },
+      strict: {
+        deployments: [
+          { id: "strict-1", provider: "messages-upstream", model: "scripted-text", capabilities: CAPABILITIES },
+        ],
+      },
       breaks: { deployments: [{ id: "breaks-1", provider: "chat-upstream", model: "scripted-text:reset-after-4" }] },
     },
     keys: [{ name: "demo", hash: keyHash, owner: "demo", models: ["*"] }],

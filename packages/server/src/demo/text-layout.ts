@@ -1,6 +1,4 @@
 // Lays out the demo's text in 100 columns, with colour only where the output is a terminal.
-import { styleText } from "node:util";
-
 /** Where the demo writes. */
 export interface TextOutput {
   write(text: string): unknown;
@@ -21,18 +19,17 @@ export interface Palette {
   readonly faint: (text: string) => string;
 }
 
-/** Chooses the palette for an output. */
+/** Chooses the palette for an output (ECMA-48 SGR: bold, green, red, bright black). */
 export function paletteFor(output: TextOutput): Palette {
   if (output.isTTY !== true) {
     const plain = (text: string): string => text;
     return { title: plain, good: plain, bad: plain, faint: plain };
   }
-  return {
-    title: (text) => styleText("bold", text),
-    good: (text) => styleText("green", text),
-    bad: (text) => styleText("red", text),
-    faint: (text) => styleText("gray", text),
-  };
+  const painted =
+    (code: number) =>
+    (text: string): string =>
+      `\u001b[${code}m${text}\u001b[0m`;
+  return { title: painted(1), good: painted(32), bad: painted(31), faint: painted(90) };
 }
 
 /** Shortens a text to one line of at most `width` characters. */

@@ -29,7 +29,8 @@ export function writeStep(output: TextOutput, visited: VisitedStep): void {
   const failed = expectations.filter((each) => !each.holds);
   output.write(`\n${heading(`${visited.number}. ${step.title}`, palette)}`);
   output.write(row("request", describeRequest(step)));
-  output.write(row("upstream", describeCalls(calls)));
+  if (calls.length === 0) output.write(row("upstream", "not asked"));
+  for (const [index, call] of calls.entries()) output.write(row(index === 0 ? "upstream" : "", describeCall(call)));
   output.write(row("answer", describeAnswer(answer)));
   if (headers.length > 0) output.write(row("headers", headers.join("   ")));
   for (const [index, line] of snippetsOf(answer).entries())
@@ -54,9 +55,8 @@ function describeRequest({ request }: TourStep): string {
   return `POST ${pathOf(request.dialect)}, model “${request.body.model}”${streamed}`;
 }
 
-function describeCalls(calls: readonly UpstreamCallLog[]): string {
-  if (calls.length === 0) return "not asked";
-  return calls.map((call) => `${call.method} ${call.path}, model “${call.model ?? "none"}”`).join("  →  ");
+function describeCall(call: UpstreamCallLog): string {
+  return `${call.method} ${call.path}, model “${call.model ?? "none"}”`;
 }
 
 function describeAnswer(answer: TourAnswer): string {
@@ -71,15 +71,15 @@ function snippetsOf(answer: TourAnswer): string[] {
   const spoken = spokenText(answer);
   const calls = at(parseJson(answer.text), "choices", 0, "message", "tool_calls");
   const lines: string[] = [];
-  if (spoken !== "") lines.push(shorten(`“${spoken}”`, SNIPPET));
+  if (spoken !== "") lines.push(shorten(`“${spoken}”`, SNIPPET * 2));
   if (Array.isArray(calls)) {
-    for (const call of calls as readonly unknown[]) lines.push(shorten(`calls ${describeCall(call)}`, SNIPPET));
+    for (const call of calls as readonly unknown[]) lines.push(shorten(`calls ${describeToolCall(call)}`, SNIPPET));
   }
   if (spoken === "" && answer.records.length === 0) lines.push(shorten(answer.text, SNIPPET * 3));
   if (last !== undefined) lines.push(shorten(`ends with ${last.event ?? "data"}: ${last.data}`, SNIPPET * 2));
   return lines;
 }
 
-function describeCall(call: unknown): string {
+function describeToolCall(call: unknown): string {
   return `${String(at(call, "function", "name"))} ${String(at(call, "function", "arguments"))} as ${String(at(call, "id"))}`;
 }

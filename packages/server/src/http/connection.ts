@@ -130,7 +130,7 @@ export class Connection {
   #drop(byteLength: number): void {
     this.#lingeredBytes += byteLength;
     // Not destroyed yet: the client gets the rest of the time to read its answer before the reset can discard it.
-    if (this.#lingeredBytes >= this.#limits.lingerBytes) this.socket.pause();
+    if (this.#lingeredBytes >= this.#limits.lingerBytes) this.#pauseInput();
   }
 
   #pauseInput(): void {
