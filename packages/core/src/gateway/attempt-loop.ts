@@ -102,10 +102,11 @@ function setExchangeDeadlines(exchange: Exchange, candidate: PlanCandidate): voi
 async function runOne(exchange: Exchange, candidate: PlanCandidate): Promise<{ readonly result: AttemptResult; readonly credential: Credential | null }> {
   const { engine, ticket, clock } = exchange;
   const { deployment } = candidate;
-  const refusal = ticket?.attempt(deployment.id) ?? null;
-  if (refusal !== null) return { result: { kind: "failed", error: { ...refusal.error, fallback: true }, answer: null }, credential: null };
   const credential = engine.health.pickCredential(deployment.provider.id, deployment.provider.credentials, exchange.snapshot.generation, clock.nowMs());
   if (credential === null) return { result: { kind: "failed", error: noCredential(), answer: null }, credential: null };
+  // The last step before the call: from here on exactly one settlement follows.
+  const refusal = ticket?.attempt(deployment.id) ?? null;
+  if (refusal !== null) return { result: { kind: "failed", error: { ...refusal.error, fallback: true }, answer: null }, credential: null };
   const health = engine.health.deployment(deployment.id);
   const attempt = new Attempt(exchange, candidate, credential);
   exchange.attempt = attempt;

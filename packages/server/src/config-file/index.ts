@@ -1,6 +1,5 @@
 /** The configuration file, the secrets it refers to, and the configuration of a start without one. */
 export { formatFileProblem, loadConfigFile } from "./load-config-file.ts";
-export type { FileProblem, LoadConfigOptions, LoadResult } from "./load-config-file.ts";
+export type { LoadResult } from "./load-config-file.ts";
 export { createSecretResolver, reasonOf } from "./secret-resolver.ts";
-export type { SecretSources } from "./secret-resolver.ts";
 export { configFromEnvironment, discoveryVariables } from "./zero-config.ts";

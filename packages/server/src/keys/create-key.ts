@@ -4,7 +4,7 @@ import type { Random } from "@dragoman/core";
 import { NODE_HASHER } from "../ports/index.ts";
 
 /** What every virtual key starts with, so that scanners for leaked secrets can know it. */
-export const KEY_PREFIX = "dgm_";
+const KEY_PREFIX = "dgm_";
 
 /** Base62 characters after the prefix: 32 of them carry 190 bits. */
 const KEY_CHARACTERS = 32;

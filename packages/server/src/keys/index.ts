@@ -1,3 +1,3 @@
 /** Virtual keys. */
-export { createKey, hashKey, KEY_PREFIX } from "./create-key.ts";
+export { createKey, hashKey } from "./create-key.ts";
 export { KeyRing } from "./key-ring.ts";

@@ -41,7 +41,6 @@ export interface RenderOptions {
   readonly serial: number;
   /** The model name that the answer carries. */
   readonly model: string;
-  readonly stream: boolean;
   /** Chat streams send usage only when asked. */
   readonly includeUsage: boolean;
   /** Number of choices (chat only). */

@@ -2,8 +2,8 @@
 import { cutText } from "./answer.ts";
 import type { RenderOptions, ScriptedAnswer, ScriptedRecord, ScriptedStop, ScriptedUsage } from "./answer.ts";
 
-/** The fixed `created` time of every chat answer, in seconds since 1970. */
-export const SCRIPTED_CREATED = 1_790_000_000;
+/** The `created` time of every chat answer, in seconds since 1970. */
+const SCRIPTED_CREATED = 1_790_000_000;
 
 type Json = Record<string, unknown>;
 

@@ -38,7 +38,7 @@ function outputUsageOf(usage: ScriptedUsage): Json {
 }
 
 /** The signature that this upstream gives a thinking text: repeatable, and base64 as real ones are. */
-export function signThinking(thinking: string): string {
+function signThinking(thinking: string): string {
   return Buffer.from(`scripted:${thinking.length}`, "latin1").toString("base64");
 }
 

@@ -14,7 +14,6 @@ type Json = Record<string, unknown>;
 const OPTIONS: RenderOptions = {
   serial: 7,
   model: "m",
-  stream: true,
   includeUsage: true,
   choices: 1,
   usage: "normal",

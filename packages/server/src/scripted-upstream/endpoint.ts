@@ -11,12 +11,7 @@ export type Endpoint =
   | { readonly kind: "unknown"; readonly dialect: ScriptedDialect };
 
 /** Names that the model lists show. Any other name is answered as well. */
-export const LISTED_MODELS: readonly string[] = [
-  "scripted-text",
-  "scripted-tools",
-  "scripted-thinking",
-  "scripted-image",
-];
+const LISTED_MODELS: readonly string[] = ["scripted-text", "scripted-tools", "scripted-thinking", "scripted-image"];
 
 /** Finds the endpoint of a request. */
 export function endpointOf(method: string, path: string, headers: Readonly<Record<string, string>>): Endpoint {

@@ -64,7 +64,7 @@ const REASONS: Readonly<Record<number, string>> = {
 };
 
 /** Name of a status, as it stands in the status line. */
-export function reasonOf(status: number): string {
+function reasonOf(status: number): string {
   return REASONS[status] ?? "Scripted";
 }
 
@@ -155,7 +155,6 @@ function optionsOf(call: PlannedCall, faults: readonly Fault[]): RenderOptions {
   return {
     serial: call.serial,
     model: request.model === "" ? "scripted-text" : request.model,
-    stream: request.stream,
     includeUsage: request.includeUsage,
     choices: request.choices,
     usage: findFault(faults, "usage")?.mode ?? "normal",

@@ -7,7 +7,7 @@ import { CR, EQUALS, HEX_VALUE, IS_TOKEN, LF, SEMICOLON } from "./octets.ts";
 /** Most digits of a chunk size. */
 const MAX_SIZE_DIGITS = 8;
 /** Most bytes of one chunk's extensions. */
-export const MAX_CHUNK_EXTENSION_BYTES = 256;
+const MAX_CHUNK_EXTENSION_BYTES = 256;
 
 const SIZE = 0;
 const EXTENSION_NAME = 1;

@@ -18,6 +18,7 @@ const toLoopback: LookupFunction = (_host, options, callback) => {
   if (options.all === true) callback(null, [{ address: "127.0.0.1", family: 4 }]);
   else callback(null, "127.0.0.1", 4);
 };
+const OPENSSL = "openssl";
 const cleanups: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
@@ -32,7 +33,7 @@ function makeCertificate(): { key: string; cert: string } | null {
     const certFile = join(folder, "cert.pem");
     const names = "subjectAltName=DNS:gateway.test";
     // prettier-ignore
-    execFileSync("openssl", [
+    execFileSync(OPENSSL, [
       "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
       "-subj", "/CN=gateway.test", "-addext", names, "-keyout", keyFile, "-out", certFile,
     ], { stdio: "ignore" });

@@ -1,5 +1,6 @@
 // Differential fuzz of the response parser against node:http's client (llhttp): whatever our parser accepts, node:http accepts and
-// reads alike. Deterministic by seed; run as a program it is time-boxed (`npx tsx packages/server/src/wire/wire-parser.fuzz.ts [seconds] [seed]`).
+// reads alike. Deterministic by seed; run as a program it is time-boxed: `npx tsx packages/server/src/wire/wire-parser.fuzz.ts
+// [seconds] [seed]` prints each disagreement and then exits with 1.
 
 import { request } from "node:http";
 import type { IncomingMessage } from "node:http";
