@@ -130,5 +130,10 @@ export interface ClientDialect<Facts = unknown> {
   readonly streamContentType: string;
   /** A keep-alive record that this dialect's clients skip. */
   readonly keepAlive: Uint8Array;
+  /**
+   * The record that ends a stream of this dialect. A forwarded stream that was complete without it (`StreamObserver.finish` gave
+   * null and no record had `RecordFlag.end`) gets it from the gateway. Absent where the last event is itself the end.
+   */
+  readonly streamTerminator?: Uint8Array;
 }
 

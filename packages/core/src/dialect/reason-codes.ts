@@ -147,7 +147,7 @@ export function expandLossy(names: readonly string[]): {
   const codes = new Set<string>();
   const unknown: string[] = [];
   for (const name of names) {
-    const preset = LOSSY_PRESETS[name];
+    const preset = Object.hasOwn(LOSSY_PRESETS, name) ? LOSSY_PRESETS[name] : undefined;
     if (preset !== undefined) for (const code of preset) codes.add(code);
     else if ((REASON_CODES as readonly string[]).includes(name)) codes.add(name);
     else unknown.push(name);

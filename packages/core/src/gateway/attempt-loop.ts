@@ -21,7 +21,7 @@ interface FailedAttempt {
 export async function runAttempts(exchange: Exchange, plan: Plan, model: ResolvedModel): Promise<NeutralError | null> {
   const { engine } = exchange;
   let candidate = plan.next(exchange.clock.nowMs());
-  if (candidate === null) return explainEmpty(exchange, plan);
+  if (candidate === null) return answerEstimate(exchange, model) ? null : explainEmpty(exchange, plan);
   const held = hold(exchange, model);
   if (held !== null) return held;
   engine.retryBudget.earn();
@@ -138,6 +138,15 @@ function hasOtherCredential(exchange: Exchange, candidate: PlanCandidate, used: 
   return candidate.deployment.provider.credentials.some(
     (other) => other.id !== used.id && !health.isCredentialDead(other.id, exchange.snapshot.generation, nowMs),
   );
+}
+
+/** A model may have its token counts estimated where no deployment can count; the answer is then the gateway's own. */
+function answerEstimate(exchange: Exchange, model: ResolvedModel): boolean {
+  const { document, client } = exchange;
+  if (exchange.operation !== "count-tokens" || model.model.options["countEstimate"] !== true || document === null) return false;
+  exchange.count("tokens_estimated");
+  exchange.answerLocally(client.encodeTokenCount(client.estimateInputTokens(document)));
+  return true;
 }
 
 /** No candidate was left to try at all. */

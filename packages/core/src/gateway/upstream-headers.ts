@@ -57,11 +57,8 @@ export function buildUpstreamHeaders(parts: UpstreamHeaderParts): HeaderList {
     "user-agent",
     parts.userAgent,
   ];
-  const secret = credential?.secret ?? null;
-  if (secret !== null) {
-    const { name, prefix } = deployment.provider.credentialHeader;
-    headers.push(name, prefix + secret);
-  }
+  const credentialValue = credential?.headerValue ?? null;
+  if (credentialValue !== null) headers.push(deployment.provider.credentialHeader.name, credentialValue);
   for (const item of parts.dialectHeaders) headers.push(item);
   for (const item of deployment.provider.headers) headers.push(item);
   const allowed = deployment.options["headersAllow"];

@@ -47,7 +47,8 @@ export function capabilitiesOfModel(model: string): CapabilityOverrides {
   };
 }
 
-const ALL_EFFORTS: readonly Effort[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+/** `none` is a word that few servers know; not saying anything means the same there. */
+const ALL_EFFORTS: readonly Effort[] = ["minimal", "low", "medium", "high", "xhigh", "max"];
 
 /** Capabilities of any model behind a compatible server: open, because the profile says what may be written. */
 export function capabilitiesOfServer(): CapabilityOverrides {

@@ -44,4 +44,5 @@ export const openaiChatClient: ClientDialect<ChatFacts> = {
   identify,
   streamContentType: "text/event-stream; charset=utf-8",
   keepAlive: Buffer.from(": keep-alive\n\n", "utf8"),
+  streamTerminator: Buffer.from("data: [DONE]\n\n", "utf8"),
 };

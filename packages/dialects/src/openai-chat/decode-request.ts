@@ -62,10 +62,18 @@ export function decodeRequest(document: Document, head: RequestHead<ChatFacts>):
 class RequestDecoder {
   readonly #reader: RequestReader;
   readonly #document: Document;
+  /** Values of the known members by name, found in one walk: a request may have very many unknown ones. */
+  readonly #members: Map<string, NodeIndex>;
 
   constructor(reader: RequestReader) {
+    const { document } = reader;
     this.#reader = reader;
-    this.#document = reader.document;
+    this.#document = document;
+    this.#members = new Map();
+    for (let key = document.firstMember(document.root); key !== ABSENT; key = document.nextMember(key)) {
+      const name = document.memberName(key);
+      if (KNOWN_MEMBERS.has(name)) this.#members.set(name, document.memberValue(key));
+    }
   }
 
   decode(head: RequestHead<ChatFacts>): NeutralRequest {
@@ -112,7 +120,7 @@ class RequestDecoder {
   }
 
   #raw(name: string): NodeIndex {
-    return this.#document.member(this.#document.root, name);
+    return this.#members.get(name) ?? ABSENT;
   }
 
   /** A member's value, or ABSENT when it says nothing. */

@@ -72,7 +72,7 @@ export function encodeReasoning(encoding: ChatEncoding): void {
   const { request, issues, capabilities } = encoding;
   const { reasoning } = request;
   const at = encoding.originOf("reasoning");
-  const { support, canDisable, defaultOn } = capabilities.reasoning;
+  const { support, canDisable, defaultOn, efforts } = capabilities.reasoning;
   if (reasoning === undefined) {
     if (defaultOn && !encoding.isOwn) issues.adapt("reasoning_default", at, "The model reasons unless it is told otherwise.");
     return;
@@ -83,9 +83,11 @@ export function encodeReasoning(encoding: ChatEncoding): void {
   }
   if (isOff(request)) {
     if (!support) return;
-    if (canDisable) writeEffort(encoding, "none", at);
+    const knowsWord = encoding.isOwn || efforts.length === 0 || efforts.includes("none");
+    if (canDisable && knowsWord) encoding.optionalMember("reasoning_effort", "reasoning_control_unsupported", at)?.string("none");
+    else if (!defaultOn && canDisable) return;
     else if (issues.drop("reasoning_control_unsupported", at, "The model cannot stop reasoning."))
-      writeEffort(encoding, lowestEffort(capabilities.reasoning.efforts), at);
+      writeEffort(encoding, lowestEffort(efforts), at);
     return;
   }
   const wanted = reasoning.effort ?? effortOfBudget(reasoning.budgetTokens);

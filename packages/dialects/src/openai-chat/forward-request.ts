@@ -8,6 +8,7 @@ import { isNeutralMember } from "./neutral-values.ts";
 import { acceptsMember, asChatProfile } from "./profiles.ts";
 import type { ChatProfile } from "./profiles.ts";
 import { DROP_CODES, KNOWN_MEMBERS } from "./members.ts";
+import { escapePointer } from "./request-reader.ts";
 import { upstreamHeaders } from "./upstream-headers.ts";
 
 /** Path of chat calls below a provider's base URL. */
@@ -87,7 +88,7 @@ function forwardClosed(
     return;
   }
   const code = KNOWN_MEMBERS.has(name) ? (DROP_CODES[name] ?? "unknown_field") : "unknown_field";
-  if (issues.drop(code, document.path(key), `The server refuses the member ${name}.`)) edits.remove(key);
+  if (issues.drop(code, `/${escapePointer(name)}`, `The server refuses the member ${name}.`)) edits.remove(key);
 }
 
 /** Usage is always wanted, also where the client said no; a server that gives it unasked may refuse the question. */

@@ -142,7 +142,8 @@ const SECRETS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/\b[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){0,5}\.(?:internal|local|lan|svc|corp|intra)\b/gi, "[host]"],
   [/\b(bearer|basic)\s+[A-Za-z0-9._~+/=*-]{6,}/gi, "$1 [secret]"],
   // Key prefixes of vendors, also half-masked by the vendor itself ("sk-abcd****wxyz").
-  [/\b(?:sk|pk|rk|gsk|xai|dgm|hf|key|api|org|proj|pplx|nvapi|glpat|ghp|AKIA)[-_][A-Za-z0-9_*….-]{6,}/g, "[secret]"],
+  [/\b(?:sk|pk|rk|gsk|xai|dgm|hf|pplx|nvapi|glpat|ghp)[-_][A-Za-z0-9_*.…-]{6,}/g, "[secret]"],
+  [/\b(?:key|api|org|proj)[-_](?=[A-Za-z0-9_-]*\d)[A-Za-z0-9_-]{16,}/g, "[secret]"],
   [/\bAIza[A-Za-z0-9_*-]{10,}/g, "[secret]"],
   [/\bAKIA[A-Z0-9]{12,}/g, "[secret]"],
   [/\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*/g, "[secret]"],
