@@ -75,7 +75,7 @@ export function sendTourRequest(gatewayUrl: string, key: string, request: TourRe
 }
 
 /** Reads the records of a stream as the gateway writes them: one `data` line each, LF line ends. */
-export function parseRecords(text: string): TourRecord[] {
+function parseRecords(text: string): TourRecord[] {
   const records: TourRecord[] = [];
   for (const block of text.split("\n\n")) {
     let event: string | null = null;

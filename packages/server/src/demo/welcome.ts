@@ -41,7 +41,7 @@ const COMMANDS: readonly (readonly [string, TourDialect, string, boolean])[] = [
 ];
 
 /** One `curl` command over several lines, ready for a POSIX shell. */
-export function curlCommand(
+function curlCommand(
   gatewayUrl: string,
   key: string,
   dialect: TourDialect,
@@ -50,7 +50,7 @@ export function curlCommand(
 ): string {
   const body = {
     model,
-    ...(dialect === "messages" ? { max_tokens: 200 } : {}),
+    ...(dialect === "messages" ? { max_tokens: 99 } : {}),
     ...(isStreamed ? { stream: true } : {}),
     messages: [{ role: "user", content: "Hello" }],
   };
