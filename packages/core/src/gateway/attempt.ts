@@ -362,21 +362,6 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
     return isRewritten ? new TranslateWholeReader(options) : new ForwardWholeReader(options);
   }
 
-  #endReader(): void {
-    if (this.#state === "settled") return;
-    try {
-      this.#reader?.end();
-    } catch (thrown) {
-      this.#onDefect(thrown);
-    }
-  }
-
-  /** A dialect threw: a defect of its own, which must end this attempt and nothing else. */
-  #onDefect(thrown: unknown): void {
-    this.#host.reportDefect(thrown);
-    this.fail({ ...internalFailure(), fallback: true }, false);
-  }
-
   #failWithAnswer(answer: ErrorAnswer): void {
     if (this.#state === "settled") return;
     this.#gate.discard();

@@ -162,12 +162,6 @@ export class Exchange implements AttemptHost, DeliveryHost {
     this.#counts[name] = (this.#counts[name] ?? 0) + 1;
   }
 
-  reportDefect(thrown: unknown): void {
-    // A stack holds code positions and our own messages, never body content.
-    const error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
-    this.engine.ports.logger.error({ requestId: this.requestId, error }, "an exchange failed inside the gateway");
-  }
-
   openAnswer(attempt: Attempt, isStream: boolean): void {
     if (this.delivery.isIdle) this.#status = 200;
     const parts = this.#headerParts(attempt.upstreamRequestId);
