@@ -48,7 +48,8 @@ export function textEquals(left: Text, right: Text): boolean {
 }
 
 const copySlice = (slice: ByteSlice): ByteSlice => {
-  const bytes = slice.bytes.slice(slice.start, slice.end);
+  // `slice` of a Buffer would be a view of the same memory.
+  const bytes = new Uint8Array(slice.bytes.subarray(slice.start, slice.end));
   return { bytes, start: 0, end: bytes.length };
 };
 

@@ -302,14 +302,14 @@ export function makeClient(words: Words): ClientDialect {
       const stream = document.boolean(document.member(document.root, "stream"));
       return { ok: true, head: { model, modelNode: document.member(document.root, "model"), stream, facts: null } };
     },
-    decodeRequest: (document, head) => {
+    decodeRequest: (document, head, route) => {
       const input = document.member(document.root, "input");
       if (!document.isString(input)) return { ok: false, error: refused("The member input must be a string.") };
       return {
         ok: true,
         request: {
           source: id,
-          operation: "generate",
+          operation: route.operation === "count-tokens" ? "count-tokens" : "generate",
           model: head.model,
           stream: head.stream,
           messages: [{ role: "user", parts: [{ type: "text", text: document.text(input), at: "/input" }], at: "/input" }],

@@ -48,7 +48,8 @@ const concatSlices = (slices: readonly ByteSlice[]): ByteSlice => {
 };
 
 const copyOf = ({ bytes, start, end }: ByteSlice): ByteSlice => {
-  const copy = bytes.slice(start, end);
+  // `slice` of a Buffer would be a view of the same memory.
+  const copy = new Uint8Array(bytes.subarray(start, end));
   return { bytes: copy, start: 0, end: copy.length };
 };
 

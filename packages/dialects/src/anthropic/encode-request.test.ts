@@ -2,7 +2,7 @@ import type { NeutralRequest, Part, Tool } from "@dragoman/core";
 import { describe, expect, it } from "vitest";
 
 import { encodeRequest } from "./encode-request.ts";
-import { bodyText, issueList, targetOf, type TargetChoice } from "./test-exchange.ts";
+import { bodyText, EVERYTHING, issueList, targetOf, type TargetChoice } from "./test-exchange.ts";
 
 const text = (value: string, at = "/t"): Part => ({ type: "text", text: value, at });
 const userMessage = (...parts: Part[]): NeutralRequest["messages"][number] => ({ role: "user", parts, at: "/messages/0" });
@@ -313,11 +313,9 @@ describe("encodeRequest: output format", () => {
 
 describe("encodeRequest: limits, sampling and what has no place", () => {
   const without = { maxOutputTokens: undefined } as unknown as Partial<NeutralRequest>;
-  const noDefault = { defaultMaxOutputTokens: undefined } as unknown as NonNullable<TargetChoice["capabilities"]>;
   const xor = { sampling: "temperature-xor-top_p" } as const;
   const rows: Row[] = [
     { name: "the limit of the deployment where none is asked", members: without, contains: '"max_tokens":4096', issues: ["max_tokens_defaulted@/maxOutputTokens"] },
-    { name: "no limit at all", members: without, choice: { capabilities: noDefault }, contains: "4096" },
     { name: "a prewarm asks for nothing", members: { cache: { prewarm: true } }, contains: '"max_tokens":0' },
     { name: "the vendor's defaults are not sampling", members: { sampling: { temperature: 1, topP: 0.995 } }, choice: { capabilities: { sampling: "none" } }, lacks: "temperature", issues: [] },
     { name: "a temperature beyond the model's", members: { sampling: { temperature: 1.4 } }, refused: true, issues: ["sampling_out_of_range@/temperature"] },
@@ -356,6 +354,13 @@ describe("encodeRequest: limits, sampling and what has no place", () => {
     { name: "state of another provider", members: { state: { previousResponseId: "r" } }, refused: true, issues: ["stateful_unsupported@/state"] },
   ];
   it.each(rows)("$name", check);
+
+  it("refuses a deployment for whose model no output limit is known", () => {
+    const { defaultMaxOutputTokens: _, ...capabilities } = EVERYTHING;
+    const encoded = encodeRequest(request(without), { ...targetOf(), capabilities });
+    expect(encoded.ok).toBe(false);
+    expect(issueList(encoded)).toEqual(["max_tokens_unknown@/maxOutputTokens"]);
+  });
 
   it("speaks the older version only when a sampling member needs it", () => {
     const versionOf = (members: Partial<NeutralRequest>): string | undefined => {

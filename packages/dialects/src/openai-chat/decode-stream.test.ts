@@ -226,7 +226,7 @@ const ROWS: readonly Row[] = [
   {
     name: "names the place of broken JSON and shows nothing of it",
     records: ['{"id":"x","obdata: {"id":"y"}'],
-    expected: ["error protocol: A record of the provider's stream is not valid JSON (byte 20)."],
+    expected: ["error protocol: A record of the provider's stream is not valid JSON (byte 21)."],
   },
   { name: "refuses a record that is no object", records: ["[]"], expected: ["error protocol: A record of the provider's stream is no object."] },
   {
