@@ -6,8 +6,8 @@ import type { SettlementRule } from "../src/index.ts";
 import type { SeenExchange } from "./simulation/invariants.ts";
 import { simulate } from "./simulation/world.ts";
 
-const EXCHANGES = 120;
-const SEEDS = Array.from({ length: 25 }, (_, index) => index + 1);
+const EXCHANGES = 150;
+const SEEDS = Array.from({ length: 30 }, (_, index) => index + 1);
 
 describe("the engine in a simulated world", () => {
   const all: SeenExchange[] = [];

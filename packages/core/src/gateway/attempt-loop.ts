@@ -70,7 +70,7 @@ function decide(exchange: Exchange, model: ResolvedModel, candidate: PlanCandida
   const nowMs = exchange.clock.nowMs();
   const nextOn = model.model.options["nextOn"];
   // A deployment whose breaker this very failure has opened is not hit again.
-  const isOpen = health.deployment(candidate.deployment.id).unavailable(nowMs)?.cause === "breaker";
+  const isOpen = health.deployment(candidate.deployment).unavailable(nowMs)?.cause === "breaker";
   return nextStep({
     error,
     isCommitted: false,
@@ -107,7 +107,7 @@ async function runOne(exchange: Exchange, candidate: PlanCandidate): Promise<{ r
   // The last step before the call: from here on exactly one settlement follows.
   const refusal = ticket?.attempt(deployment.id) ?? null;
   if (refusal !== null) return { result: { kind: "failed", error: { ...refusal.error, fallback: true }, answer: null }, credential: null };
-  const health = engine.health.deployment(deployment.id);
+  const health = engine.health.deployment(deployment);
   const attempt = new Attempt(exchange, candidate, credential);
   exchange.attempt = attempt;
   exchange.attemptsStarted += 1;

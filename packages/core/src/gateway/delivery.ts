@@ -86,10 +86,10 @@ export class Delivery {
 
   /** A whole answer in one call; the connection is closed after it when `closeConnection`. */
   whole(status: number, headers: HeaderList, body: Uint8Array, closeConnection: boolean): void {
-    if (this.#state !== "idle") return;
+    if (!this.isIdle) return;
     this.open(status, headers);
     // The connection may be found lost while the head is written.
-    if (this.#state !== "open") return;
+    if (!this.isOpen) return;
     this.#state = "ended";
     this.#deliveredBytes += body.byteLength;
     this.#responder.end(body, closeConnection);

@@ -7,6 +7,7 @@ import type { AnswerContext, ClientDialect, HeaderList, Issue, RequestHead, Rout
 import type { NeutralError, NeutralRequest, Operation } from "../ir/index.ts";
 import type { Document, JsonSyntaxError, Scanner } from "../json/index.ts";
 import type { PlanCandidate } from "../route/index.ts";
+import { announcesBody } from "./announced-body.ts";
 import { buildJsonHeaders, buildStreamHeaders, type AnswerHeaderParts } from "./answer-headers.ts";
 import type { Attempt, AttemptHost } from "./attempt.ts";
 import { Deadline, Deadlines, type DeadlineName } from "./deadlines.ts";
@@ -78,7 +79,7 @@ export class Exchange implements AttemptHost, DeliveryHost {
     this.principal = start.principal;
     this.requestId = `req_${engine.ports.random.id(24)}`;
     this.startedMs = engine.ports.clock.nowMs();
-    this.hasUnreadBody = start.request.contentLength === null || start.request.contentLength > 0;
+    this.hasUnreadBody = announcesBody(start.request);
     this.deadlines = new Deadlines(engine.ports.clock, (name) => this.#onDue(name));
     this.#delivered = new Promise((resolve) => {
       this.#resolveDelivered = resolve;

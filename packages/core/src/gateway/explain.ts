@@ -73,7 +73,7 @@ export function explainRequest(engine: Engine, snapshot: Snapshot, request: Expl
       tier: deployment.tier,
       dialect: provider?.id ?? null,
       isForward,
-      retryAfterMs: engine.health.deployment(deployment.id).unavailable(nowMs)?.retryAfterMs ?? null,
+      retryAfterMs: engine.health.deployment(deployment).unavailable(nowMs)?.retryAfterMs ?? null,
     };
     if (provider === null) return { ...common, verdict: "refused", issues: [], bodyBytes: null };
     const target = makeTarget(deployment, provider, isSole);

@@ -1,4 +1,5 @@
 /** Routes that belong to no dialect: liveness, readiness, and the bare request that agents probe a base URL with. */
+import { announcesBody } from "./announced-body.ts";
 import type { ClientRequest, Responder } from "./ports.ts";
 
 const JSON_HEADERS = ["content-type", "application/json", "cache-control", "no-store"] as const;
@@ -13,7 +14,7 @@ export interface Readiness {
 export function answerLocalRoute(request: ClientRequest, responder: Responder, readiness: Readiness): boolean {
   const { method, path } = request;
   if (method !== "GET" && method !== "HEAD") return false;
-  const hasBody = request.contentLength === null || request.contentLength > 0;
+  const hasBody = announcesBody(request);
   switch (path) {
     case "/":
       if (method !== "HEAD") return false;

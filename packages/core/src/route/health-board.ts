@@ -1,12 +1,18 @@
-/** Health of all deployments and credentials of one gateway, by id: it outlives configuration generations. */
+/**
+ * Health of all deployments and credentials of one gateway, by id: it outlives configuration generations. A deployment of a glob
+ * model has one health for each upstream model, since providers limit and lose models one by one.
+ */
 import { DeploymentHealth, DEFAULT_BREAKER, type BreakerLimits } from "./health.ts";
 
 /** How long a refused credential is left alone before it is tried again, in milliseconds. */
 export const CREDENTIAL_RETRY_MS = 60_000;
 
+/** Upstream models of one deployment whose health is remembered; clients choose the names, so there has to be a bound. */
+export const MAX_MODELS_PER_DEPLOYMENT = 1024;
+
 export class HealthBoard {
   readonly #limits: BreakerLimits;
-  readonly #deployments = new Map<string, DeploymentHealth>();
+  readonly #deployments = new Map<string, Map<string, DeploymentHealth>>();
   readonly #deadCredentials = new Map<string, { readonly generation: number; readonly untilMs: number }>();
   readonly #turns = new Map<string, number>();
 
@@ -14,12 +20,21 @@ export class HealthBoard {
     this.#limits = limits;
   }
 
-  deployment(id: string): DeploymentHealth {
-    let health = this.#deployments.get(id);
-    if (health === undefined) {
-      health = new DeploymentHealth(this.#limits);
-      this.#deployments.set(id, health);
+  /** The health of a deployment's upstream model. Of more models than are remembered the one that came first is forgotten. */
+  deployment({ id, model }: { readonly id: string; readonly model: string }): DeploymentHealth {
+    let models = this.#deployments.get(id);
+    if (models === undefined) {
+      models = new Map();
+      this.#deployments.set(id, models);
     }
+    const known = models.get(model);
+    if (known !== undefined) return known;
+    if (models.size >= MAX_MODELS_PER_DEPLOYMENT) {
+      const [oldest] = models.keys();
+      if (oldest !== undefined) models.delete(oldest);
+    }
+    const health = new DeploymentHealth(this.#limits);
+    models.set(model, health);
     return health;
   }
 

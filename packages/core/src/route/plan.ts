@@ -99,7 +99,7 @@ export class Plan {
       const deployment = this.#order[this.#position] as Deployment;
       this.#position += 1;
       if (minContextWindow !== null && (deployment.capabilities.contextWindow ?? 0) <= minContextWindow) continue;
-      const rest = this.#options.health.deployment(deployment.id).unavailable(nowMs);
+      const rest = this.#options.health.deployment(deployment).unavailable(nowMs);
       if (rest !== null) {
         this.resting.push({ deployment, retryAfterMs: rest.retryAfterMs, cause: rest.cause });
         continue;

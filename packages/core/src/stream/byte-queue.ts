@@ -21,7 +21,7 @@ export class ByteQueue {
   readonly #highWaterBytes: number;
   readonly #lowWaterBytes: number;
   /** Its length is a power of two, so that positions wrap with a mask. */
-  #ring: (Uint8Array | null)[] = newRing(FIRST_CAPACITY);
+  #ring: (Uint8Array | null)[] = EMPTY_RING;
   #head = 0;
   #count = 0;
   #byteLength = 0;
@@ -82,19 +82,22 @@ export class ByteQueue {
 
   /** Drops everything that waits. */
   clear(): void {
-    this.#ring = newRing(FIRST_CAPACITY);
+    this.#ring = EMPTY_RING;
     this.#head = 0;
     this.#count = 0;
     this.#byteLength = 0;
   }
 
   #grow(): void {
-    const grown = newRing(this.#ring.length * 2);
+    const grown = newRing(Math.max(FIRST_CAPACITY, this.#ring.length * 2));
     for (let i = 0; i < this.#count; i++) grown[i] = this.#ring[(this.#head + i) & (this.#ring.length - 1)] ?? null;
     this.#ring = grown;
     this.#head = 0;
   }
 }
+
+/** Most queues are never used, so the first ring is made on the first push. */
+const EMPTY_RING: (Uint8Array | null)[] = [];
 
 function newRing(capacity: number): (Uint8Array | null)[] {
   return Array.from({ length: capacity }, () => null);

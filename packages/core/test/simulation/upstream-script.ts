@@ -156,11 +156,12 @@ function streamedAnswer(random: SeededRandom, { words, mark }: ScriptCall): Upst
     records.push(record({ [words.delta]: token }));
   }
   const usage = fault !== "usage-never" && random.chance(0.85) ? drawUsage(random) : null;
+  const stopAt = records.length;
   records.push(record({ [words.stop]: "end" }));
   if (usage !== null) records.push(record({ usage }));
   if (fault !== "no-done" && fault !== "usage-never") records.push(record({ [words.done]: true }));
   const isBroken = fault !== null && !["trailing", "no-done", "usage-never"].includes(fault);
-  const planted = isBroken ? plant(random, records, fault) : records;
+  const planted = isBroken ? plant(random, records.slice(0, stopAt), records.slice(stopAt), fault) : records;
   return {
     name: `stream ${String(fault)}`,
     steps: withFault(random, cut(random, Buffer.concat(planted)), SSE_HEADERS, fault),
@@ -171,8 +172,8 @@ function streamedAnswer(random: SeededRandom, { words, mark }: ScriptCall): Upst
   };
 }
 
-/** Puts a bad record somewhere before the stop. */
-function plant(random: SeededRandom, records: readonly Uint8Array[], fault: BodyFault): readonly Uint8Array[] {
+/** Puts a bad record somewhere before the stop, or takes the stop away. */
+function plant(random: SeededRandom, records: readonly Uint8Array[], ending: readonly Uint8Array[], fault: BodyFault): readonly Uint8Array[] {
   const bad: Readonly<Partial<Record<BodyFault, readonly Uint8Array[]>>> = {
     garbage: [Buffer.from("data: no json\n\n")],
     boom: [record({ boom: true })],
@@ -181,9 +182,9 @@ function plant(random: SeededRandom, records: readonly Uint8Array[], fault: Body
     oversize: [record({ filler: "w".repeat(5_000) })],
   };
   const rows = bad[fault];
-  if (rows === undefined) return records.slice(0, -2);
-  const at = random.integer(Math.max(1, records.length - 3));
-  return [...records.slice(0, at), ...rows, ...records.slice(at)];
+  if (rows === undefined) return [record({ opened: true }), ...records];
+  const at = random.integer(records.length + 1);
+  return [...records.slice(0, at), ...rows, ...records.slice(at), ...ending];
 }
 
 /** Cuts a body anywhere, also inside characters and line ends. */

@@ -18,7 +18,7 @@ import { CountedBody } from "./counted-body.ts";
 import { makeAdmission, type CountedTicket } from "./counting-admission.ts";
 import { FaultyUpstream, type SentCall } from "./faulty-upstream.ts";
 import { FlightyClient } from "./flighty-client.ts";
-import { findViolations, hear, type SeenExchange } from "./invariants.ts";
+import { findViolations, hear, USAGE_GRACE_MS, type SeenExchange } from "./invariants.ts";
 import { SeededRandom } from "./seeded-random.ts";
 import { ALPHA, BETA, BOOM, makeClient, makeKind, makeProvider } from "./tiny-dialect.ts";
 import { VirtualClock } from "./virtual-clock.ts";
@@ -65,6 +65,8 @@ const CONFIG: GatewayConfig = {
 };
 
 const MODELS = ["chat", "talk", "early", "alone"] as const;
+
+const LAST_GENERATION = 4;
 
 /** No exchange may take longer: its body, its total time, and a slow client at the end of it. */
 const LONGEST_MS = 600_000;
@@ -124,7 +126,7 @@ class World {
           },
         },
       ],
-      limits: { maxGateBytes: 4_096, maxErrorBytes: 2_048, usageGraceMs: 500, clientStallMs: 4_000, trailingMs: 300, maxRetryAfterMs: 5_000, maxCooldownMs: 10_000, maxResponseBytes: 16_384 },
+      limits: { maxGateBytes: 4_096, maxErrorBytes: 2_048, usageGraceMs: USAGE_GRACE_MS, clientStallMs: 4_000, trailingMs: 300, maxRetryAfterMs: 5_000, maxCooldownMs: 10_000, maxResponseBytes: 16_384 },
       userAgent: "simulation",
     });
   }
@@ -132,9 +134,10 @@ class World {
   /** Starts `count` exchanges within `spanMs`, swaps the configuration under them and runs until all have ended. */
   async run(count: number, spanMs: number): Promise<void> {
     for (let index = 0; index < count; index++) this.clock.schedule(this.#random.integer(spanMs), () => this.#startExchange(index));
-    for (let generation = 2; generation < 5; generation++)
+    for (let swaps = 1; swaps < LAST_GENERATION; swaps++)
       this.clock.schedule(this.#random.integer(spanMs), () => this.engine.swap(compile(this.engine.generation + 1)));
-    const isOver = (): boolean => this.exchanges.length === count && this.exchanges.every((seen) => seen.outcomes.length > 0);
+    const isOver = (): boolean =>
+      this.engine.generation === LAST_GENERATION && this.exchanges.length === count && this.exchanges.every((seen) => seen.outcomes.length > 0);
     if (!(await this.clock.run(isOver, spanMs + LONGEST_MS))) this.violations.push("an exchange never ended");
   }
 

@@ -271,7 +271,7 @@ class AnthropicStreamDecoder implements StreamDecoder {
   }
 
   #complete(stop: Stop): void {
-    for (const index of [...this.#blocks.keys()]) this.#closeBlock(index);
+    for (const index of this.#blocks.keys()) this.#closeBlock(index);
     this.#isEnded = true;
     this.#emit({ type: "stop", candidate: 0, stop });
     this.#emit({ type: "end" });

@@ -46,12 +46,14 @@ interface Row {
   readonly refused?: true;
 }
 
-const check = ({ members, choice, contains, lacks, issues, refused }: Row): void => {
+/** Checks a row; throws with the difference where it does not hold. */
+const holds = ({ members, choice, contains, lacks, issues, refused }: Row): boolean => {
   const encoded = encode(members, choice);
   expect(encoded.ok).toBe(refused !== true);
   if (issues !== undefined) expect(issueList(encoded)).toEqual(issues);
   if (contains !== undefined) expect(bodyText(encoded)).toContain(contains);
   if (lacks !== undefined) expect(bodyText(encoded)).not.toContain(lacks);
+  return true;
 };
 
 describe("encodeRequest: instructions and messages", () => {
@@ -131,7 +133,7 @@ describe("encodeRequest: instructions and messages", () => {
       issues: ["content_reshaped@/r"],
     },
   ];
-  it.each(rows)("$name", check);
+  it.each(rows)("$name", (row) => expect(row).toSatisfy(holds));
 });
 
 describe("encodeRequest: tool calls", () => {
@@ -174,8 +176,9 @@ describe("encodeRequest: tool calls", () => {
       tools: [tool()],
     });
     expect(encoded.ok).toBe(ok);
-    if (ok) expect(bodyText(encoded)).toContain(`"input":${source.trim() === "" ? "{}" : source}`);
-    else expect(issueList(encoded)).toEqual(["tool_arguments_not_object@/call/c1"]);
+    const found = encoded.ok ? bodyText(encoded) : issueList(encoded).join();
+    const input = `"input":${source.trim() === "" ? "{}" : source}`;
+    expect(found).toContain(ok ? input : "tool_arguments_not_object@/call/c1");
   });
 });
 
@@ -217,7 +220,7 @@ describe("encodeRequest: media", () => {
       issues: ["audio_input_unsupported@/a"],
     },
   ];
-  it.each(rows)("$name", check);
+  it.each(rows)("$name", (row) => expect(row).toSatisfy(holds));
 });
 
 describe("encodeRequest: tools", () => {
@@ -268,7 +271,7 @@ describe("encodeRequest: tools", () => {
       refused: true,
     },
   ];
-  it.each(rows)("$name", check);
+  it.each(rows)("$name", (row) => expect(row).toSatisfy(holds));
 
   it("remembers wrapped tools and flattened names for the way back", () => {
     const encoded = encode({
@@ -308,7 +311,7 @@ describe("encodeRequest: output format", () => {
     { name: "any JSON object", members: { output: { format: { kind: "json-object" } } }, refused: true, issues: ["response_format_unsupported@/format"] },
     { name: "a model that cannot be held to it", members: format(closed), choice: { capabilities: { structured: { jsonSchema: false } } }, refused: true, issues: ["response_format_unsupported@/format"] },
   ];
-  it.each(rows)("$name", check);
+  it.each(rows)("$name", (row) => expect(row).toSatisfy(holds));
 });
 
 describe("encodeRequest: limits, sampling and what has no place", () => {
@@ -353,7 +356,7 @@ describe("encodeRequest: limits, sampling and what has no place", () => {
     },
     { name: "state of another provider", members: { state: { previousResponseId: "r" } }, refused: true, issues: ["stateful_unsupported@/state"] },
   ];
-  it.each(rows)("$name", check);
+  it.each(rows)("$name", (row) => expect(row).toSatisfy(holds));
 
   it("refuses a deployment for whose model no output limit is known", () => {
     const { defaultMaxOutputTokens: _, ...capabilities } = EVERYTHING;
@@ -393,7 +396,7 @@ describe("encodeRequest: cache marks", () => {
     { name: "a life longer than any", members: { messages: [userMessage({ ...text("x"), cacheBreakpoint: { ttlSeconds: 43_200 } })] }, refused: true, issues: ["cache_ttl_reduced@/t"] },
     { name: "a deployment that takes none", members: { messages: [userMessage(...marked(1))] }, choice: { capabilities: { explicitCache: false } }, refused: true, issues: ["cache_hint@/t0"] },
   ];
-  it.each(rows)("$name", check);
+  it.each(rows)("$name", (row) => expect(row).toSatisfy(holds));
 });
 
 describe("encodeRequest: reasoning", () => {
@@ -420,7 +423,7 @@ describe("encodeRequest: reasoning", () => {
       issues: ["tool_choice_unsupported@/toolChoice"],
     },
   ];
-  it.each(rows)("$name", check);
+  it.each(rows)("$name", (row) => expect(row).toSatisfy(holds));
 
   const loop = (...reasoning: Part[]): Partial<NeutralRequest> => ({
     maxOutputTokens: 4000,
@@ -456,5 +459,5 @@ describe("encodeRequest: reasoning", () => {
       refused: true,
     },
   ];
-  it.each(history)("$name", check);
+  it.each(history)("$name", (row) => expect(row).toSatisfy(holds));
 });

@@ -138,8 +138,11 @@ export function decodeStream(records: readonly string[], profile = "anthropic"):
 }
 
 const structuredCloneOf = (event: StreamEvent): StreamEvent =>
-  // Slices become their escaped text, raw values their source.
-  JSON.parse(JSON.stringify(event, (_name, value: unknown) => (isSliceLike(value) ? sourceOf(value) : value))) as StreamEvent;
+  // Texts become their escaped form, raw values the value.
+  JSON.parse(JSON.stringify(event, (name, value: unknown) => (isSliceLike(value) ? copyOf(name, value) : value))) as StreamEvent;
+
+const copyOf = (name: string, slice: { bytes: Uint8Array; start: number; end: number }): unknown =>
+  name === "raw" ? { value: JSON.parse(sourceOf(slice)) as unknown } : sourceOf(slice);
 
 const isSliceLike = (value: unknown): value is { bytes: Uint8Array; start: number; end: number } =>
   typeof value === "object" && value !== null && "bytes" in value && "start" in value;

@@ -7,7 +7,14 @@ interface ModelRow {
   readonly capabilities: CapabilityOverrides;
 }
 
-const FULL_TOOLS = { function: true, strict: true, custom: true, forcedChoice: true, parallelOff: true, withReasoning: true };
+const FULL_TOOLS = {
+  function: true,
+  strict: true,
+  custom: true,
+  forcedChoice: true,
+  parallelOff: true,
+  withReasoning: true,
+};
 const STRUCTURED = { jsonSchema: true, jsonObject: true, schemaDialect: "openai-strict" };
 
 const reasoningModel = (efforts: readonly Effort[], canDisable: boolean): CapabilityOverrides => ({

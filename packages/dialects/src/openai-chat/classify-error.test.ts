@@ -12,7 +12,11 @@ function profile(): Readonly<Record<string, unknown>> {
   return compiled.profile;
 }
 
-const classify = (status: number, body: string | Uint8Array, headers: readonly string[] = []): ReturnType<typeof classifyError> =>
+const classify = (
+  status: number,
+  body: string | Uint8Array,
+  headers: readonly string[] = [],
+): ReturnType<typeof classifyError> =>
   classifyError({ status, headers, body: Buffer.from(body), nowMs: 1_000 }, context);
 
 const json = (code: string | null, message = "x", type = "invalid_request_error"): string =>
@@ -24,7 +28,13 @@ describe("classifyError", () => {
     [400, json(null, "This model's maximum context length is 8192 tokens."), "context-length", false, "larger-window"],
     [413, json(null, "prompt is too long"), "context-length", false, "larger-window"],
     [400, json("content_filter"), "content-policy", false, false],
-    [400, '{"error":{"message":"x","innererror":{"code":"ResponsibleAIPolicyViolation"}}}', "content-policy", false, false],
+    [
+      400,
+      '{"error":{"message":"x","innererror":{"code":"ResponsibleAIPolicyViolation"}}}',
+      "content-policy",
+      false,
+      false,
+    ],
     [400, json("invalid_value"), "invalid-request", false, false],
     [400, json("model_not_found"), "invalid-request", false, false],
     [422, '{"detail":[{"loc":["body","seed"],"msg":"Extra inputs"}]}', "invalid-request", false, false],
@@ -52,7 +62,13 @@ describe("classifyError", () => {
     [302, "", "protocol", false, true],
     [204, "", "protocol", true, true],
   ])("status %i with %s is %s", (status, body, errorClass, retrySame, fallback) => {
-    expect(classify(status, body)).toMatchObject({ class: errorClass, retrySame, fallback, status, origin: "upstream" });
+    expect(classify(status, body)).toMatchObject({
+      class: errorClass,
+      retrySame,
+      fallback,
+      status,
+      origin: "upstream",
+    });
   });
 
   test.each([
@@ -86,10 +102,13 @@ describe("classifyError", () => {
   });
 
   test("keeps no secret, host or address of a text", () => {
-    const secrets = "Incorrect API key provided: sk-abcd1234wxyz. Bearer abcdefgh at http://10.1.2.3:8080/v1 or vllm.svc.local:8000";
+    const secrets =
+      "Incorrect API key provided: sk-abcd1234wxyz. Bearer abcdefgh at http://10.1.2.3:8080/v1 or vllm.svc.local:8000";
     const { message } = classify(400, json(null, secrets));
     expect(message).not.toMatch(/abcd1234|abcdefgh|10\.1\.2\.3|vllm|8080/);
-    expect(classify(400, json(null, "Unknown parameter: 'api_version' in tool call_abc.")).message).toBe("Unknown parameter: 'api_version' in tool call_abc.");
+    expect(classify(400, json(null, "Unknown parameter: 'api_version' in tool call_abc.")).message).toBe(
+      "Unknown parameter: 'api_version' in tool call_abc.",
+    );
   });
 
   test("reads no more of a text body than a message needs", () => {
@@ -98,9 +117,16 @@ describe("classifyError", () => {
 
   test("takes any bytes", () => {
     fc.assert(
-      fc.property(fc.integer({ min: 200, max: 599 }), fc.oneof(fc.uint8Array({ maxLength: 200 }), fc.json().map((text) => Buffer.from(text))), (status, body) => {
-        expect(typeof classify(status, body).message).toBe("string");
-      }),
+      fc.property(
+        fc.integer({ min: 200, max: 599 }),
+        fc.oneof(
+          fc.uint8Array({ maxLength: 200 }),
+          fc.json().map((text) => Buffer.from(text)),
+        ),
+        (status, body) => {
+          expect(typeof classify(status, body).message).toBe("string");
+        },
+      ),
     );
   });
 });

@@ -25,7 +25,13 @@ interface ErrorFacts {
   readonly numericCode: number | undefined;
 }
 
-const NO_FACTS: ErrorFacts = { message: "", type: undefined, code: undefined, param: undefined, numericCode: undefined };
+const NO_FACTS: ErrorFacts = {
+  message: "",
+  type: undefined,
+  code: undefined,
+  param: undefined,
+  numericCode: undefined,
+};
 
 /** Error codes and types with a class of their own (OpenAI API reference, error codes; vendors' additions). */
 const CLASS_OF_WORD: Readonly<Record<string, ErrorClass>> = {

@@ -64,7 +64,12 @@ function searchTexts(encoding: ChatEncoding, part: SearchResultPart): readonly T
   if (part.citations === true)
     encoding.issues.drop("citations_unsupported", part.at, "Servers of this dialect cite no search results.");
   encoding.issues.adapt("media_adapted", part.at, "A search result is sent as text.");
-  const texts: Text[] = [headLines([["Title", part.title], ["Source", part.source]])];
+  const texts: Text[] = [
+    headLines([
+      ["Title", part.title],
+      ["Source", part.source],
+    ]),
+  ];
   for (const inner of part.content) if (inner.type === "text") texts.push(inner.text);
   return texts;
 }

@@ -69,7 +69,12 @@ function decodeMessage(
     case "user": {
       needContent(reader, node, at);
       const name = reader.text(document.member(node, "name"), `${at}/name`);
-      const parts = markedParts(reader, node, decodeContent(reader, document.member(node, "content"), `${at}/content`), at);
+      const parts = markedParts(
+        reader,
+        node,
+        decodeContent(reader, document.member(node, "content"), `${at}/content`),
+        at,
+      );
       list.add({ role: "user", name, parts, extensions: reader.unknownMembers(node, USER_MEMBERS, at), at });
       return lastFunctionCallId;
     }
@@ -85,7 +90,8 @@ function decodeMessage(
 }
 
 function needContent(reader: RequestReader, node: NodeIndex, at: string): void {
-  if (!reader.has(reader.document.member(node, "content"))) reader.fail("This message must have content.", `${at}/content`);
+  if (!reader.has(reader.document.member(node, "content")))
+    reader.fail("This message must have content.", `${at}/content`);
 }
 
 function decodeInstruction(
@@ -158,7 +164,9 @@ function decodeAssistantExtensions(reader: RequestReader, node: NodeIndex, at: s
     for (let key = document.firstMember(extra); key !== ABSENT; key = document.nextMember(key)) {
       const name = document.memberName(key);
       if (name === "gateway") continue;
-      extensions.push(reader.extension(`extra_content.${name}`, document.memberValue(key), `${at}/extra_content/${name}`));
+      extensions.push(
+        reader.extension(`extra_content.${name}`, document.memberValue(key), `${at}/extra_content/${name}`),
+      );
     }
   }
   return extensions;
@@ -227,12 +235,17 @@ function decodeCall(reader: RequestReader, node: NodeIndex, at: string): Part | 
   const bodyAt = isCustom ? `${at}/custom` : `${at}/function`;
   const name = reader.text(document.member(body, "name"), `${bodyAt}/name`);
   if (id === undefined || name === undefined) {
-    reader.fail(`A tool call must have ${id === undefined ? "an id" : "a name"}.`, id === undefined ? `${at}/id` : `${bodyAt}/name`);
+    reader.fail(
+      `A tool call must have ${id === undefined ? "an id" : "a name"}.`,
+      id === undefined ? `${at}/id` : `${bodyAt}/name`,
+    );
     return null;
   }
   const argument = document.member(body, isCustom ? "input" : "arguments");
   const isText = !document.isObject(argument);
-  const text = isText ? (reader.text(argument, `${bodyAt}/${isCustom ? "input" : "arguments"}`) ?? "") : document.raw(argument);
+  const text = isText
+    ? (reader.text(argument, `${bodyAt}/${isCustom ? "input" : "arguments"}`) ?? "")
+    : document.raw(argument);
   const signature = googleSignature(document, document.member(node, "extra_content"));
   const extensions = document.count(node) > 3 ? reader.unknownMembers(node, CALL_MEMBERS, at) : [];
   return {
@@ -267,7 +280,10 @@ function decodeResult(
 ): ToolResultPart | null {
   const { document } = reader;
   const name = reader.text(document.member(node, "name"), `${at}/name`);
-  const callId = role === "function" ? (lastFunctionCallId ?? "") : reader.text(document.member(node, "tool_call_id"), `${at}/tool_call_id`);
+  const callId =
+    role === "function"
+      ? (lastFunctionCallId ?? "")
+      : reader.text(document.member(node, "tool_call_id"), `${at}/tool_call_id`);
   if (callId === undefined) {
     reader.fail("A tool message must name the call that it answers.", `${at}/tool_call_id`);
     return null;

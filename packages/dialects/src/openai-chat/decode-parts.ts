@@ -93,9 +93,7 @@ function decodeImage(reader: RequestReader, node: NodeIndex, at: string): Part |
   }
   const url = isPlain ? document.text(image) : needText(reader, image, "url", `${at}/image_url`);
   if (url === undefined) return null;
-  const detail = isPlain
-    ? undefined
-    : reader.word(document.member(image, "detail"), `${at}/image_url/detail`, DETAILS);
+  const detail = isPlain ? undefined : reader.word(document.member(image, "detail"), `${at}/image_url/detail`, DETAILS);
   const inner = isPlain ? [] : nested(reader, image, IMAGE_URL_MEMBERS, `${at}/image_url`, "image_url");
   return {
     type: "image",

@@ -51,29 +51,118 @@ describe("what is wrong with a request is said with its place", () => {
     ["no model", "{}", "model", "The request must name a model: the member model is missing."],
     ["a model that is no string", '{"model":3}', "model", "The member model must be a string."],
     ["stream that is no flag", '{"model":"m","stream":"yes"}', "stream", "The member stream must be true or false."],
-    ["stream options that are no object", '{"model":"m","stream_options":[]}', "stream_options", "The member stream_options must be an object."],
+    [
+      "stream options that are no object",
+      '{"model":"m","stream_options":[]}',
+      "stream_options",
+      "The member stream_options must be an object.",
+    ],
     ["no messages", '{"model":"m"}', "messages", "The member messages must be an array."],
     ["messages that are no array", '{"model":"m","messages":{}}', "messages", "This must be an array, not an object."],
     ["an empty list of messages", '{"model":"m","messages":[]}', "messages", "There must be at least one message."],
     ["a message that is no object", withMessages('"x"'), "messages[0]", "A message must be an object, not a string."],
-    ["an unknown role", withMessages('{"role":"robot","content":"x"}'), "messages[0].role", "This must be one of system, developer, user, assistant, tool, function."],
-    ["content that is a number", withMessages('{"role":"user","content":5}'), "messages[0].content", "Message content must be a string or an array of parts, not a number."],
-    ["user content that is missing", withMessages('{"role":"user"}'), "messages[0].content", "This message must have content."],
-    ["an assistant message that says nothing", withMessages('{"role":"assistant","content":null}'), "messages[0].content", "An assistant message must have content, a refusal or tool calls."],
-    ["a part without a type", withMessages('{"role":"user","content":[{"text":"x"}]}'), "messages[0].content[0].type", "A content part must have a type."],
-    ["a call without an id", withMessages('{"role":"assistant","tool_calls":[{"type":"function","function":{"name":"f"}}]}'), "messages[0].tool_calls[0].id", "A tool call must have an id."],
-    ["a result without a call", withMessages('{"role":"tool","content":"x"}'), "messages[0].tool_call_id", "A tool message must name the call that it answers."],
-    ["two limits that differ", withMessages(USER, ',"max_tokens":1,"max_completion_tokens":2'), "max_tokens", "max_tokens and max_completion_tokens are both present and differ; send one of them."],
-    ["a limit that is no whole number", withMessages(USER, ',"max_tokens":1.5'), "max_tokens", "This must be a whole number of at least 1."],
-    ["a number beyond a double", withMessages(USER, ',"temperature":1e400'), "temperature", "This number is too large."],
-    ["a temperature that is no number", withMessages(USER, ',"temperature":"0.5"'), "temperature", "This must be a number, not a string."],
-    ["top_logprobs without logprobs", withMessages(USER, ',"top_logprobs":3'), "top_logprobs", "top_logprobs needs logprobs to be true."],
-    ["metadata that is no string", withMessages(USER, ',"metadata":{"a":1}'), "metadata", "This must be a string, not a number."],
-    ["a tool without a name", withMessages(USER, ',"tools":[{"type":"function","function":{}}]'), "tools[0].function.name", "A function must have a name."],
-    ["an unknown response format", withMessages(USER, ',"response_format":{"type":"xml"}'), "response_format.type", "This must be one of json_object, json_schema."],
+    [
+      "an unknown role",
+      withMessages('{"role":"robot","content":"x"}'),
+      "messages[0].role",
+      "This must be one of system, developer, user, assistant, tool, function.",
+    ],
+    [
+      "content that is a number",
+      withMessages('{"role":"user","content":5}'),
+      "messages[0].content",
+      "Message content must be a string or an array of parts, not a number.",
+    ],
+    [
+      "user content that is missing",
+      withMessages('{"role":"user"}'),
+      "messages[0].content",
+      "This message must have content.",
+    ],
+    [
+      "an assistant message that says nothing",
+      withMessages('{"role":"assistant","content":null}'),
+      "messages[0].content",
+      "An assistant message must have content, a refusal or tool calls.",
+    ],
+    [
+      "a part without a type",
+      withMessages('{"role":"user","content":[{"text":"x"}]}'),
+      "messages[0].content[0].type",
+      "A content part must have a type.",
+    ],
+    [
+      "a call without an id",
+      withMessages('{"role":"assistant","tool_calls":[{"type":"function","function":{"name":"f"}}]}'),
+      "messages[0].tool_calls[0].id",
+      "A tool call must have an id.",
+    ],
+    [
+      "a result without a call",
+      withMessages('{"role":"tool","content":"x"}'),
+      "messages[0].tool_call_id",
+      "A tool message must name the call that it answers.",
+    ],
+    [
+      "two limits that differ",
+      withMessages(USER, ',"max_tokens":1,"max_completion_tokens":2'),
+      "max_tokens",
+      "max_tokens and max_completion_tokens are both present and differ; send one of them.",
+    ],
+    [
+      "a limit that is no whole number",
+      withMessages(USER, ',"max_tokens":1.5'),
+      "max_tokens",
+      "This must be a whole number of at least 1.",
+    ],
+    [
+      "a number beyond a double",
+      withMessages(USER, ',"temperature":1e400'),
+      "temperature",
+      "This number is too large.",
+    ],
+    [
+      "a temperature that is no number",
+      withMessages(USER, ',"temperature":"0.5"'),
+      "temperature",
+      "This must be a number, not a string.",
+    ],
+    [
+      "top_logprobs without logprobs",
+      withMessages(USER, ',"top_logprobs":3'),
+      "top_logprobs",
+      "top_logprobs needs logprobs to be true.",
+    ],
+    [
+      "metadata that is no string",
+      withMessages(USER, ',"metadata":{"a":1}'),
+      "metadata",
+      "This must be a string, not a number.",
+    ],
+    [
+      "a tool without a name",
+      withMessages(USER, ',"tools":[{"type":"function","function":{}}]'),
+      "tools[0].function.name",
+      "A function must have a name.",
+    ],
+    [
+      "an unknown response format",
+      withMessages(USER, ',"response_format":{"type":"xml"}'),
+      "response_format.type",
+      "This must be one of json_object, json_schema.",
+    ],
   ])("%s", (_, body, param, message) => {
     const result = decode(body);
-    expect(result.ok ? null : { class: result.error.class, origin: result.error.origin, param: result.error.param, message: result.error.message }).toEqual({
+    expect(
+      result.ok
+        ? null
+        : {
+            class: result.error.class,
+            origin: result.error.origin,
+            param: result.error.param,
+            message: result.error.message,
+          },
+    ).toEqual({
       class: "invalid-request",
       origin: "client",
       param,
@@ -109,7 +198,9 @@ describe("messages", () => {
   });
 
   test("does not join messages of different participants", () => {
-    const request = decoded(withMessages('{"role":"user","name":"a","content":"1"},{"role":"user","name":"b","content":"2"}'));
+    const request = decoded(
+      withMessages('{"role":"user","name":"a","content":"1"},{"role":"user","name":"b","content":"2"}'),
+    );
     expect(shape(request)).toEqual(["user: text 1", "user: text 2"]);
   });
 
@@ -170,8 +261,36 @@ describe("members", () => {
         ',"n":1,"presence_penalty":0,"frequency_penalty":0.0,"logit_bias":{},"logprobs":false,"top_logprobs":0,"stop":[],"store":false,"stream":false,"parallel_tool_calls":true,"tools":[],"tool_choice":"none","verbosity":"medium","service_tier":"auto","response_format":{"type":"text"},"modalities":["text"],"metadata":{},"seed":null,"user":null',
       ),
     );
-    const { source, operation, model, stream, messages, tools, sampling, output, cache, identity, streamOptions, origins, extensions, ...rest } = request;
-    expect({ source, operation, model, stream, tools, sampling, output, cache, identity, streamOptions, extensions, rest }).toEqual({
+    const {
+      source,
+      operation,
+      model,
+      stream,
+      messages,
+      tools,
+      sampling,
+      output,
+      cache,
+      identity,
+      streamOptions,
+      origins,
+      extensions,
+      ...rest
+    } = request;
+    expect({
+      source,
+      operation,
+      model,
+      stream,
+      tools,
+      sampling,
+      output,
+      cache,
+      identity,
+      streamOptions,
+      extensions,
+      rest,
+    }).toEqual({
       source: "openai-chat",
       operation: "generate",
       model: "m",
@@ -189,7 +308,12 @@ describe("members", () => {
   });
 
   test("keeps what has no neutral place, with the reason of its row", () => {
-    const request = decoded(withMessages(USER, ',"moderation":{"model":"x"},"prediction":{},"web_search_options":{},"service_tier":"on_demand","a/b~c":1,"prompt_cache_options":{"mode":"explicit","ttl":"30m"}'));
+    const request = decoded(
+      withMessages(
+        USER,
+        ',"moderation":{"model":"x"},"prediction":{},"web_search_options":{},"service_tier":"on_demand","a/b~c":1,"prompt_cache_options":{"mode":"explicit","ttl":"30m"}',
+      ),
+    );
     expect(request.extensions.map((extension) => [extension.path, extension.code, extension.at])).toEqual([
       ["moderation", "moderation_unsupported", "/moderation"],
       ["prediction", "prediction_unsupported", "/prediction"],
@@ -212,7 +336,10 @@ describe("members", () => {
   });
 
   test("reads effort none as reasoning that is off", () => {
-    expect(decoded(withMessages(USER, ',"reasoning_effort":"none"')).reasoning).toEqual({ mode: "off", effort: "none" });
+    expect(decoded(withMessages(USER, ',"reasoning_effort":"none"')).reasoning).toEqual({
+      mode: "off",
+      effort: "none",
+    });
     expect(decoded(withMessages(USER, ',"reasoning_effort":"xhigh"')).reasoning).toEqual({ effort: "xhigh" });
   });
 });
@@ -221,9 +348,28 @@ describe("any JSON", () => {
   test("is decoded or refused, never thrown at", () => {
     const message = fc.oneof(
       fc.jsonValue(),
-      fc.record({ role: fc.constantFrom("user", "assistant", "tool", "system", "function"), content: fc.jsonValue(), tool_calls: fc.jsonValue(), tool_call_id: fc.jsonValue(), function_call: fc.jsonValue(), extra_content: fc.jsonValue() }),
+      fc.record({
+        role: fc.constantFrom("user", "assistant", "tool", "system", "function"),
+        content: fc.jsonValue(),
+        tool_calls: fc.jsonValue(),
+        tool_call_id: fc.jsonValue(),
+        function_call: fc.jsonValue(),
+        extra_content: fc.jsonValue(),
+      }),
     );
-    const body = fc.record({ model: fc.constant("m"), messages: fc.oneof(fc.array(message), fc.jsonValue()), tools: fc.oneof(fc.jsonValue(), fc.array(fc.record({ type: fc.constantFrom("function", "custom"), function: fc.jsonValue(), custom: fc.jsonValue() }))), tool_choice: fc.jsonValue(), stop: fc.jsonValue(), metadata: fc.jsonValue() });
+    const body = fc.record({
+      model: fc.constant("m"),
+      messages: fc.oneof(fc.array(message), fc.jsonValue()),
+      tools: fc.oneof(
+        fc.jsonValue(),
+        fc.array(
+          fc.record({ type: fc.constantFrom("function", "custom"), function: fc.jsonValue(), custom: fc.jsonValue() }),
+        ),
+      ),
+      tool_choice: fc.jsonValue(),
+      stop: fc.jsonValue(),
+      metadata: fc.jsonValue(),
+    });
     fc.assert(
       fc.property(body, (value) => {
         const result = decode(JSON.stringify(value));
@@ -234,7 +380,10 @@ describe("any JSON", () => {
   });
 
   test("takes one step per message, part and unknown member", () => {
-    const many = Array.from({ length: 20_000 }, (_, index) => `{"role":"${index % 2 === 0 ? "user" : "assistant"}","content":"x"}`).join(",");
+    const many = Array.from(
+      { length: 20_000 },
+      (_, index) => `{"role":"${index % 2 === 0 ? "user" : "assistant"}","content":"x"}`,
+    ).join(",");
     const parts = Array.from({ length: 20_000 }, () => '{"type":"text","text":"x"}').join(",");
     const members = Array.from({ length: 20_000 }, (_, index) => `"u${index}":1`).join(",");
     expect(decoded(withMessages(many)).messages).toHaveLength(20_000);

@@ -222,7 +222,8 @@ class RequestDecoder {
     if (type === undefined) reader.fail("The response format must have a type.", `${at}/type`);
     if (type !== "json_schema") return { kind: "json-object" };
     const body = document.member(node, "json_schema");
-    if (!reader.isObject(body, `${at}/json_schema`)) reader.fail("A json_schema format must have the member json_schema.", `${at}/json_schema`);
+    if (!reader.isObject(body, `${at}/json_schema`))
+      reader.fail("A json_schema format must have the member json_schema.", `${at}/json_schema`);
     const name = reader.text(document.member(body, "name"), `${at}/json_schema/name`);
     const description = reader.text(document.member(body, "description"), `${at}/json_schema/description`);
     const schema = document.member(body, "schema");
@@ -298,8 +299,7 @@ class RequestDecoder {
 
   #isExtension(name: string, value: NodeIndex): boolean {
     if (name === "prompt_cache_options") return this.#hasOtherCacheOptions();
-    if (name === "service_tier")
-      return !isNeutralMember(this.#document, name, value) && this.#tier() === undefined;
+    if (name === "service_tier") return !isNeutralMember(this.#document, name, value) && this.#tier() === undefined;
     return !PLACED.has(name);
   }
 }

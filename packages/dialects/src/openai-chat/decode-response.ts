@@ -23,7 +23,15 @@ import { decodeStop } from "./stop.ts";
 import { MAX_CHOICES } from "./stream-record.ts";
 import { UsageReader } from "./usage.ts";
 
-const ANSWER_MEMBERS: ReadonlySet<string> = new Set(["id", "object", "created", "model", "choices", "usage", "service_tier"]);
+const ANSWER_MEMBERS: ReadonlySet<string> = new Set([
+  "id",
+  "object",
+  "created",
+  "model",
+  "choices",
+  "usage",
+  "service_tier",
+]);
 const CHOICE_MEMBERS: ReadonlySet<string> = new Set(["index", "message", "logprobs", "finish_reason"]);
 const MESSAGE_MEMBERS: ReadonlySet<string> = new Set([
   "role",
@@ -43,7 +51,8 @@ export function decodeResponse(document: Document, context: DecodeContext): Deco
   const root = document.root;
   if (!document.isObject(root)) return { ok: false, error: protocolError("The provider's answer is no object.") };
   const error = document.member(root, "error");
-  if (error !== ABSENT && !document.isNull(error)) return { ok: false, error: classifyErrorNode(document, root, context) };
+  if (error !== ABSENT && !document.isNull(error))
+    return { ok: false, error: classifyErrorNode(document, root, context) };
   const choices = document.member(root, "choices");
   if (!document.isArray(choices) || document.count(choices) === 0)
     return { ok: false, error: protocolError("The provider's answer has no choices.") };
@@ -55,7 +64,10 @@ export function decodeResponse(document: Document, context: DecodeContext): Deco
   for (let node = document.firstElement(choices); node !== ABSENT; node = document.nextElement(node)) {
     const candidate = decodeChoice(document, node, candidates.length, id ?? "", context, profile);
     if (candidate === null)
-      return { ok: false, error: protocolError("A choice of the provider's answer has no message or no finish_reason.") };
+      return {
+        ok: false,
+        error: protocolError("A choice of the provider's answer has no message or no finish_reason."),
+      };
     candidates.push(candidate);
   }
   const reader = new UsageReader(profile, (name) => context.count(name));
@@ -143,14 +155,27 @@ function decodeMessage(
   }
   const deprecated = document.member(message, "function_call");
   if (document.isObject(deprecated)) {
-    const call = callOf(document, deprecated, "arguments", madeUpId(`${answerId}/${index}`, seen.size), "function", `${at}/function_call`);
+    const call = callOf(
+      document,
+      deprecated,
+      "arguments",
+      madeUpId(`${answerId}/${index}`, seen.size),
+      "function",
+      `${at}/function_call`,
+    );
     if (call !== null) parts.push(call);
   }
   return parts;
 }
 
 /** Content as a list: text, and the thinking parts of one vendor. Other kinds have no place in an answer. */
-function decodeContentParts(document: Document, content: NodeIndex, at: string, parts: Part[], context: DecodeContext): void {
+function decodeContentParts(
+  document: Document,
+  content: NodeIndex,
+  at: string,
+  parts: Part[],
+  context: DecodeContext,
+): void {
   for (let node = document.firstElement(content); node !== ABSENT; node = document.nextElement(node)) {
     const type = document.member(node, "type");
     const text = document.member(node, "text");
@@ -196,7 +221,13 @@ function audioPart(document: Document, audio: NodeIndex, at: string): Part {
 
 const madeUpId = (seed: string, place: number): string => `call_${base62Digest(`${seed}/${place}`, 24)}`;
 
-function decodeCall(document: Document, node: NodeIndex, seed: string, seen: Set<string>, at: string): ToolCallPart | null {
+function decodeCall(
+  document: Document,
+  node: NodeIndex,
+  seed: string,
+  seen: Set<string>,
+  at: string,
+): ToolCallPart | null {
   const custom = document.member(node, "custom");
   const isCustom = document.isObject(custom);
   const body = isCustom ? custom : document.member(node, "function");
@@ -225,7 +256,12 @@ function callOf(
   return { type: "tool-call", id, name: document.text(name), kind, arguments: { text, encoded }, at };
 }
 
-function extensionsOf(document: Document, object: NodeIndex, known: ReadonlySet<string>, prefix: string): readonly Extension[] {
+function extensionsOf(
+  document: Document,
+  object: NodeIndex,
+  known: ReadonlySet<string>,
+  prefix: string,
+): readonly Extension[] {
   const extensions: Extension[] = [];
   for (let key = document.firstMember(object); key !== ABSENT; key = document.nextMember(key)) {
     const name = document.memberName(key);

@@ -31,7 +31,10 @@ function lineOf(event: StreamEvent): string {
       return `start ${event.id ?? "-"} ${event.model ?? "-"}`;
     case "part-start": {
       const { head } = event;
-      const rest = head.type === "tool-call" ? ` ${head.id} ${textToString(head.name)} ${head.kind}${head.signature === undefined ? "" : " signed"}` : "";
+      const rest =
+        head.type === "tool-call"
+          ? ` ${head.id} ${textToString(head.name)} ${head.kind}${head.signature === undefined ? "" : " signed"}`
+          : "";
       return `${event.candidate}.${event.part} ${head.type}${rest}`;
     }
     case "text-delta":
@@ -59,8 +62,10 @@ function lineOf(event: StreamEvent): string {
   }
 }
 
-const delta = (members: string, index = 0): string => `{"id":"c","model":"m","choices":[{"index":${index},"delta":{${members}},"finish_reason":null}]}`;
-const finish = (word: string, index = 0): string => `{"id":"c","model":"m","choices":[{"index":${index},"delta":{},"finish_reason":"${word}"}]}`;
+const delta = (members: string, index = 0): string =>
+  `{"id":"c","model":"m","choices":[{"index":${index},"delta":{${members}},"finish_reason":null}]}`;
+const finish = (word: string, index = 0): string =>
+  `{"id":"c","model":"m","choices":[{"index":${index},"delta":{},"finish_reason":"${word}"}]}`;
 const USAGE = '{"id":"c","model":"m","choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}';
 
 interface Row {
@@ -84,7 +89,16 @@ const ROWS: readonly Row[] = [
       '{"usage":{}}',
       '{"usage":null}',
     ],
-    expected: ["start - -", "0.0 text", '0.0 text-delta "a"', "0.0 end", "0 stop end stop", "usage 1 1 true", "usage 1 2 true", "end"],
+    expected: [
+      "start - -",
+      "0.0 text",
+      '0.0 text-delta "a"',
+      "0.0 end",
+      "0 stop end stop",
+      "usage 1 1 true",
+      "usage 1 2 true",
+      "end",
+    ],
   },
   {
     name: "keeps interleaved calls apart and opens a new text part after calls",
@@ -166,7 +180,17 @@ const ROWS: readonly Row[] = [
   {
     name: "takes the first reasoning member only, before the content of the same chunk",
     records: [delta('"content":"a","reasoning":"r","reasoning_content":"r"'), finish("stop")],
-    expected: ["start c m", "0.0 reasoning", '0.0 reasoning-delta "r"', "0.0 end", "0.1 text", '0.1 text-delta "a"', "0.1 end", "0 stop end stop", "end"],
+    expected: [
+      "start c m",
+      "0.0 reasoning",
+      '0.0 reasoning-delta "r"',
+      "0.0 end",
+      "0.1 text",
+      '0.1 text-delta "a"',
+      "0.1 end",
+      "0 stop end stop",
+      "end",
+    ],
   },
   {
     name: "reads content lists with thinking parts",
@@ -175,12 +199,33 @@ const ROWS: readonly Row[] = [
       delta('"content":[{"type":"thinking","thinking":[{"type":"text","text":"t"}]},{"type":"text","text":"a"}]'),
       finish("model_length"),
     ],
-    expected: ["start c m", "0.0 reasoning", '0.0 reasoning-delta "t"', "0.0 end", "0.1 text", '0.1 text-delta "a"', "0.1 end", "0 stop max-tokens model_length", "end"],
+    expected: [
+      "start c m",
+      "0.0 reasoning",
+      '0.0 reasoning-delta "t"',
+      "0.0 end",
+      "0.1 text",
+      '0.1 text-delta "a"',
+      "0.1 end",
+      "0 stop max-tokens model_length",
+      "end",
+    ],
   },
   {
     name: "reads the deprecated call form and refusals",
-    records: [delta('"function_call":{"name":"f","arguments":""}'), delta('"function_call":{"arguments":"{}"}'), finish("function_call")],
-    expected: ["start c m", expect.stringMatching(/^0\.0 tool-call call_[a-zA-Z0-9]{24} f function$/) as unknown as string, '0.0 arguments-delta "{}"', "0.0 end", "0 stop tool-calls function_call", "end"],
+    records: [
+      delta('"function_call":{"name":"f","arguments":""}'),
+      delta('"function_call":{"arguments":"{}"}'),
+      finish("function_call"),
+    ],
+    expected: [
+      "start c m",
+      expect.stringMatching(/^0\.0 tool-call call_[a-zA-Z0-9]{24} f function$/) as unknown as string,
+      '0.0 arguments-delta "{}"',
+      "0.0 end",
+      "0 stop tool-calls function_call",
+      "end",
+    ],
   },
   {
     name: "calls an answer with a refusal alone a refusal",
@@ -190,27 +235,56 @@ const ROWS: readonly Row[] = [
   {
     name: "follows several choices",
     records: [delta('"content":"a"', 1), delta('"content":"b"', 0), finish("stop", 1), finish("length", 0), "[DONE]"],
-    expected: ["start c m", "1.0 text", '1.0 text-delta "a"', "0.0 text", '0.0 text-delta "b"', "1.0 end", "1 stop end stop", "0.0 end", "0 stop max-tokens length", "end"],
+    expected: [
+      "start c m",
+      "1.0 text",
+      '1.0 text-delta "a"',
+      "0.0 text",
+      '0.0 text-delta "b"',
+      "1.0 end",
+      "1 stop end stop",
+      "0.0 end",
+      "0 stop max-tokens length",
+      "end",
+    ],
   },
   {
     name: "keeps Google's signature of a call",
     records: [
-      delta('"tool_calls":[{"index":0,"id":"x","extra_content":{"google":{"thought_signature":"s"}},"function":{"name":"f","arguments":"{}"}}]'),
+      delta(
+        '"tool_calls":[{"index":0,"id":"x","extra_content":{"google":{"thought_signature":"s"}},"function":{"name":"f","arguments":"{}"}}]',
+      ),
       finish("stop"),
     ],
-    expected: ["start c m", "0.0 tool-call x f function signed", '0.0 arguments-delta "{}"', "0.0 end", "0 stop tool-calls stop", "end"],
+    expected: [
+      "start c m",
+      "0.0 tool-call x f function signed",
+      '0.0 arguments-delta "{}"',
+      "0.0 end",
+      "0 stop tool-calls stop",
+      "end",
+    ],
   },
   {
     name: "fails when the body ends inside a call",
     records: [delta('"tool_calls":[{"index":0,"id":"x","function":{"name":"f","arguments":"{"}}]')],
-    expected: ["start c m", "0.0 tool-call x f function", '0.0 arguments-delta "{"', "error protocol: The provider's answer ended early."],
+    expected: [
+      "start c m",
+      "0.0 tool-call x f function",
+      '0.0 arguments-delta "{"',
+      "error protocol: The provider's answer ended early.",
+    ],
   },
   {
     name: "fails on [DONE] without a finish word, and ignores what follows",
     records: [delta('"content":"a"'), "[DONE]", finish("stop")],
     expected: ["start c m", "0.0 text", '0.0 text-delta "a"', "error protocol: The provider's answer ended early."],
   },
-  { name: "fails on an empty stream", records: ["[DONE]"], expected: ["error protocol: The provider's answer ended early."] },
+  {
+    name: "fails on an empty stream",
+    records: ["[DONE]"],
+    expected: ["error protocol: The provider's answer ended early."],
+  },
   {
     name: "ignores a second [DONE] and data after the first",
     records: [finish("stop"), "[DONE]", "[DONE]", delta('"content":"late"'), "garbage"],
@@ -218,17 +292,29 @@ const ROWS: readonly Row[] = [
   },
   {
     name: "reports an error record with its class",
-    records: [delta('"content":"a"'), '{"error":{"message":"slow down","type":"rate_limit_error","code":null}}', delta('"content":"b"')],
+    records: [
+      delta('"content":"a"'),
+      '{"error":{"message":"slow down","type":"rate_limit_error","code":null}}',
+      delta('"content":"b"'),
+    ],
     expected: ["start c m", "0.0 text", '0.0 text-delta "a"', "error rate-limit: slow down"],
   },
-  { name: "takes a numeric code for a status", records: ['{"error":{"message":"x","code":503}}'], expected: ["error overloaded: x"] },
+  {
+    name: "takes a numeric code for a status",
+    records: ['{"error":{"message":"x","code":503}}'],
+    expected: ["error overloaded: x"],
+  },
   { name: "takes a bare string for an error", records: ['{"error":"boom"}'], expected: ["error upstream-5xx: boom"] },
   {
     name: "names the place of broken JSON and shows nothing of it",
     records: ['{"id":"x","obdata: {"id":"y"}'],
     expected: ["error protocol: A record of the provider's stream is not valid JSON (byte 21)."],
   },
-  { name: "refuses a record that is no object", records: ["[]"], expected: ["error protocol: A record of the provider's stream is no object."] },
+  {
+    name: "refuses a record that is no object",
+    records: ["[]"],
+    expected: ["error protocol: A record of the provider's stream is no object."],
+  },
   {
     name: "refuses an index that no choice can have",
     records: [delta('"content":"a"', 100_000)],
@@ -238,12 +324,24 @@ const ROWS: readonly Row[] = [
     name: "turns a failure in the place of a finish into an error stop",
     profile: "deepseek",
     records: [delta('"content":"a"'), finish("insufficient_system_resource")],
-    expected: ["start c m", "0.0 text", '0.0 text-delta "a"', "0.0 end", "0 stop error insufficient_system_resource", "end"],
+    expected: [
+      "start c m",
+      "0.0 text",
+      '0.0 text-delta "a"',
+      "0.0 end",
+      "0 stop error insufficient_system_resource",
+      "end",
+    ],
   },
   {
     name: "passes over chunks without choices, and reads Azure's first one",
     profile: "azure",
-    records: ['{"id":"","model":"","choices":[],"prompt_filter_results":[]}', '{"object":"x"}', delta('"content":"a"'), finish("content_filter")],
+    records: [
+      '{"id":"","model":"","choices":[],"prompt_filter_results":[]}',
+      '{"object":"x"}',
+      delta('"content":"a"'),
+      finish("content_filter"),
+    ],
     expected: ["start  ", "0.0 text", '0.0 text-delta "a"', "0.0 end", "0 stop content-filter content_filter", "end"],
   },
 ];
@@ -269,8 +367,18 @@ describe("ChatStreamDecoder", () => {
     const piece = fc.oneof(
       fc.json(),
       fc.string(),
-      fc.constantFrom("[DONE]", USAGE, finish("stop"), delta('"content":"a"'), delta('"tool_calls":[{"function":{"name":"f"}}]')),
-      fc.record({ choices: fc.array(fc.record({ index: fc.jsonValue(), delta: fc.jsonValue(), finish_reason: fc.jsonValue() })) }).map((value) => JSON.stringify(value)),
+      fc.constantFrom(
+        "[DONE]",
+        USAGE,
+        finish("stop"),
+        delta('"content":"a"'),
+        delta('"tool_calls":[{"function":{"name":"f"}}]'),
+      ),
+      fc
+        .record({
+          choices: fc.array(fc.record({ index: fc.jsonValue(), delta: fc.jsonValue(), finish_reason: fc.jsonValue() })),
+        })
+        .map((value) => JSON.stringify(value)),
     );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 8 }), (records) => {
@@ -289,13 +397,23 @@ describe("error events", () => {
     const errors: NeutralError[] = [];
     const compiled = compileChatProfile("openai", {});
     if (!compiled.ok) throw new Error("profile");
-    const decoder = new ChatStreamDecoder({ profile: compiled.profile, upstreamModel: "m", headers: ["x-request-id", "u1"], count: () => {} }, (event) => {
-      if (event.type === "error") errors.push(event.error);
-    });
-    const bytes = Buffer.from('{"error":{"message":"This model\'s maximum context length is 5 tokens.","type":"invalid_request_error","param":null,"code":null}}');
+    const decoder = new ChatStreamDecoder(
+      { profile: compiled.profile, upstreamModel: "m", headers: ["x-request-id", "u1"], count: () => {} },
+      (event) => {
+        if (event.type === "error") errors.push(event.error);
+      },
+    );
+    const bytes = Buffer.from(
+      '{"error":{"message":"This model\'s maximum context length is 5 tokens.","type":"invalid_request_error","param":null,"code":null}}',
+    );
     decoder.push({ bytes, dataStart: 0, dataEnd: bytes.length, event: "" });
     expect(errors).toEqual([
-      expect.objectContaining({ class: "context-length", retrySame: false, fallback: "larger-window", upstreamRequestId: "u1" }),
+      expect.objectContaining({
+        class: "context-length",
+        retrySame: false,
+        fallback: "larger-window",
+        upstreamRequestId: "u1",
+      }),
     ]);
   });
 });

@@ -150,7 +150,8 @@ export class ChatStreamDecoder implements StreamDecoder {
     const delta = document.member(node, "delta");
     if (document.isObject(delta)) this.#delta(document, delta, choice);
     const logprobs = document.member(node, "logprobs");
-    if (document.isObject(logprobs)) this.#emit({ type: "logprobs-delta", candidate: index, raw: document.raw(logprobs) });
+    if (document.isObject(logprobs))
+      this.#emit({ type: "logprobs-delta", candidate: index, raw: document.raw(logprobs) });
     const word = document.member(node, "finish_reason");
     if (document.isString(word) && !this.#isEnded) this.#stop(choice, document.string(word));
   }

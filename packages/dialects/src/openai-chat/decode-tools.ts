@@ -6,7 +6,13 @@ import { OPENAI_CHAT } from "./dialect-id.ts";
 import { decodeBreakpoint } from "./decode-parts.ts";
 import type { RequestReader } from "./request-reader.ts";
 
-const TOOL_MEMBERS: ReadonlySet<string> = new Set(["type", "function", "custom", "cache_control", "prompt_cache_breakpoint"]);
+const TOOL_MEMBERS: ReadonlySet<string> = new Set([
+  "type",
+  "function",
+  "custom",
+  "cache_control",
+  "prompt_cache_breakpoint",
+]);
 const FUNCTION_MEMBERS: ReadonlySet<string> = new Set(["name", "description", "parameters", "strict", "cache_control"]);
 const CUSTOM_MEMBERS: ReadonlySet<string> = new Set(["name", "description", "format"]);
 const MODES = ["auto", "required"] as const;
@@ -57,7 +63,13 @@ function decodeTool(reader: RequestReader, node: NodeIndex, at: string): Tool | 
   return { kind: "server", dialect: OPENAI_CHAT, toolType: type, clientExecuted: false, raw, at };
 }
 
-function decodeFunction(reader: RequestReader, body: NodeIndex, tool: NodeIndex, bodyAt: string, at: string): FunctionTool | null {
+function decodeFunction(
+  reader: RequestReader,
+  body: NodeIndex,
+  tool: NodeIndex,
+  bodyAt: string,
+  at: string,
+): FunctionTool | null {
   const { document } = reader;
   const name = reader.text(document.member(body, "name"), `${bodyAt}/name`);
   if (name === undefined) {
@@ -93,7 +105,8 @@ function decodeCustom(reader: RequestReader, body: NodeIndex, at: string): Tool 
   }
   const description = reader.text(document.member(body, "description"), `${at}/custom/description`);
   const format = document.member(body, "format");
-  const hasFormat = reader.isObject(format, `${at}/custom/format`) && !document.stringEquals(document.member(format, "type"), "text");
+  const hasFormat =
+    reader.isObject(format, `${at}/custom/format`) && !document.stringEquals(document.member(format, "type"), "text");
   return {
     kind: "custom",
     name,
@@ -123,7 +136,8 @@ export function decodeToolChoice(reader: RequestReader, node: NodeIndex, hasTool
     if (name === undefined) reader.fail("The choice must name a tool.", `${at}/${type}/name`);
     return name === undefined ? undefined : { mode: "tool", name, kind: type };
   }
-  if (type === "allowed_tools") return decodeAllowed(reader, document.member(node, "allowed_tools"), `${at}/allowed_tools`);
+  if (type === "allowed_tools")
+    return decodeAllowed(reader, document.member(node, "allowed_tools"), `${at}/allowed_tools`);
   if (type === undefined) reader.fail("The choice must have a type.", `${at}/type`);
   return { mode: "server", dialect: OPENAI_CHAT, raw: document.raw(node) };
 }
@@ -137,7 +151,10 @@ function decodeAllowed(reader: RequestReader, node: NodeIndex, at: string): Tool
   if (!reader.isArray(tools, `${at}/tools`)) reader.fail("The allowed tools must be an array.", `${at}/tools`);
   let index = 0;
   for (let tool = document.firstElement(tools); tool !== ABSENT; tool = document.nextElement(tool)) {
-    const body = document.member(tool, document.stringEquals(document.member(tool, "type"), "custom") ? "custom" : "function");
+    const body = document.member(
+      tool,
+      document.stringEquals(document.member(tool, "type"), "custom") ? "custom" : "function",
+    );
     const name = reader.text(document.member(body, "name"), `${at}/tools/${index}`);
     if (name === undefined) reader.fail("An allowed tool must have a name.", `${at}/tools/${index}`);
     else names.push(name);
@@ -147,7 +164,11 @@ function decodeAllowed(reader: RequestReader, node: NodeIndex, at: string): Tool
 }
 
 /** Decodes the deprecated `function_call` of a request. */
-export function decodeFunctionChoice(reader: RequestReader, node: NodeIndex, hasTools: boolean): ToolChoice | undefined {
+export function decodeFunctionChoice(
+  reader: RequestReader,
+  node: NodeIndex,
+  hasTools: boolean,
+): ToolChoice | undefined {
   const { document } = reader;
   const at = "/function_call";
   if (!reader.has(node)) return undefined;

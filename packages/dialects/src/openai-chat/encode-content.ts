@@ -14,7 +14,8 @@ export function writeContent(encoding: ChatEncoding, pieces: readonly ContentPie
   const [only] = pieces;
   if (only === undefined) writer.glue('""');
   else if (pieces.length === 1 && only.texts !== null && isPlain(only)) writeTexts(encoding, only.texts);
-  else if (profile.textLists === "join" && pieces.every((piece) => piece.texts !== null)) writeJoined(encoding, pieces, at);
+  else if (profile.textLists === "join" && pieces.every((piece) => piece.texts !== null))
+    writeJoined(encoding, pieces, at);
   else writeList(encoding, pieces);
 }
 
@@ -59,7 +60,10 @@ function writeList(encoding: ChatEncoding, pieces: readonly ContentPiece[]): voi
     if (piece.part.type === "opaque") return;
     if (piece.mark !== undefined) writer.glue(`,"prompt_cache_breakpoint":${markJson(piece.mark)}`);
     // What was nested inside the part's own object was written with it.
-    writeExtensions(writer, piece.extensions.filter((extension) => !extension.path.includes(".")));
+    writeExtensions(
+      writer,
+      piece.extensions.filter((extension) => !extension.path.includes(".")),
+    );
     writer.glue("}");
   });
   writer.glue("]");

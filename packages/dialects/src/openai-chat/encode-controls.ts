@@ -28,7 +28,11 @@ export function encodeOutput(encoding: ChatEncoding): void {
   if (wantsAudio && !(encoding.isOwn && capabilities.output.audio))
     issues.reject("audio_output_unsupported", encoding.originOf("modalities"), "The model makes no sound.");
   if (modalities?.includes("image") === true)
-    issues.reject("image_output_unsupported", encoding.originOf("modalities"), "Servers of this dialect make no images.");
+    issues.reject(
+      "image_output_unsupported",
+      encoding.originOf("modalities"),
+      "Servers of this dialect make no images.",
+    );
   if (wantsAudio) encoding.member("modalities").glue(JSON.stringify(modalities ?? ["text", "audio"]));
   if (audio !== undefined) writeRaw(encoding.member("audio"), audio);
 }
@@ -56,7 +60,10 @@ function encodeFormat(encoding: ChatEncoding, format: OutputFormat): void {
     issues.reject("schema_unsupported", at, "The output format must have a JSON Schema.");
     return;
   }
-  const writer = encoding.member("response_format").glue('{"type":"json_schema","json_schema":{"name":').token(format.name ?? "response");
+  const writer = encoding
+    .member("response_format")
+    .glue('{"type":"json_schema","json_schema":{"name":')
+    .token(format.name ?? "response");
   if (format.description !== undefined) writer.glue(',"description":').token(format.description);
   if (schema !== undefined) {
     writer.glue(',"schema":');
@@ -74,7 +81,8 @@ export function encodeReasoning(encoding: ChatEncoding): void {
   const at = encoding.originOf("reasoning");
   const { support, canDisable, defaultOn, efforts } = capabilities.reasoning;
   if (reasoning === undefined) {
-    if (defaultOn && !encoding.isOwn) issues.adapt("reasoning_default", at, "The model reasons unless it is told otherwise.");
+    if (defaultOn && !encoding.isOwn)
+      issues.adapt("reasoning_default", at, "The model reasons unless it is told otherwise.");
     return;
   }
   if (reasoning.mode === "between-tools") {
@@ -84,7 +92,8 @@ export function encodeReasoning(encoding: ChatEncoding): void {
   if (isOff(request)) {
     if (!support) return;
     const knowsWord = encoding.isOwn || efforts.length === 0 || efforts.includes("none");
-    if (canDisable && knowsWord) encoding.optionalMember("reasoning_effort", "reasoning_control_unsupported", at)?.string("none");
+    if (canDisable && knowsWord)
+      encoding.optionalMember("reasoning_effort", "reasoning_control_unsupported", at)?.string("none");
     else if (!defaultOn && canDisable) return;
     else if (issues.drop("reasoning_control_unsupported", at, "The model cannot stop reasoning."))
       writeEffort(encoding, lowestEffort(efforts), at);
@@ -140,23 +149,29 @@ export function encodeLimits(encoding: ChatEncoding): void {
   if (maxOutputTokens !== undefined) writeNumber(encoding.member(profile.maxTokensField), maxOutputTokens);
   encodeSampling(encoding);
   if (n !== undefined && numToNumber(n) !== 1) {
-    if (numToNumber(n) > capabilities.maxN) issues.reject("n_unsupported", encoding.originOf("n"), "The server gives one answer.");
+    if (numToNumber(n) > capabilities.maxN)
+      issues.reject("n_unsupported", encoding.originOf("n"), "The server gives one answer.");
     else encodeNumber(encoding, "n", n, "n_unsupported", "n");
   }
   if (stop !== undefined && stop.length > 0) encodeStopSequences(encoding, stop);
   if (logprobs === undefined) return;
-  if (!capabilities.logprobs) issues.reject("logprobs_unsupported", encoding.originOf("logprobs"), "The model gives no log probabilities.");
+  if (!capabilities.logprobs)
+    issues.reject("logprobs_unsupported", encoding.originOf("logprobs"), "The model gives no log probabilities.");
   encoding.optionalMember("logprobs", "logprobs_unsupported", encoding.originOf("logprobs"))?.glue("true");
   if (logprobs.top > 0)
-    encoding.optionalMember("top_logprobs", "logprobs_unsupported", encoding.originOf("logprobs"))?.number(logprobs.top);
+    encoding
+      .optionalMember("top_logprobs", "logprobs_unsupported", encoding.originOf("logprobs"))
+      ?.number(logprobs.top);
 }
 
 function encodeStopSequences(encoding: ChatEncoding, stop: readonly Text[]): void {
   const { issues, capabilities } = encoding;
   const at = encoding.originOf("stop");
   const max = capabilities.stop.max ?? 4;
-  if (!capabilities.stop.supported) issues.reject("stop_sequences_unsupported", at, "The model takes no stop sequences.");
-  else if (stop.length > max) issues.reject("stop_sequences_limit", at, `The server takes at most ${max} stop sequences.`);
+  if (!capabilities.stop.supported)
+    issues.reject("stop_sequences_unsupported", at, "The model takes no stop sequences.");
+  else if (stop.length > max)
+    issues.reject("stop_sequences_limit", at, `The server takes at most ${max} stop sequences.`);
   const writer = encoding.optionalMember("stop", "stop_sequences_unsupported", at);
   if (writer === null) return;
   stop.forEach((text, index) => writer.glue(index === 0 ? "[" : ",").token(text));
@@ -190,16 +205,20 @@ function encodeSampling(encoding: ChatEncoding): void {
     else issues.drop("seed_unsupported", encoding.originOf("seed"), "The model takes no seed.");
   }
   if (logitBias === undefined) return;
-  const writer = encoding.isOwn ? encoding.optionalMember("logit_bias", "logit_bias_unsupported", encoding.originOf("logitBias")) : null;
+  const writer = encoding.isOwn
+    ? encoding.optionalMember("logit_bias", "logit_bias_unsupported", encoding.originOf("logitBias"))
+    : null;
   if (writer !== null) writeRaw(writer, logitBias);
-  else if (!encoding.isOwn) issues.reject("logit_bias_unsupported", encoding.originOf("logitBias"), "Token ids differ between models.");
+  else if (!encoding.isOwn)
+    issues.reject("logit_bias_unsupported", encoding.originOf("logitBias"), "Token ids differ between models.");
 }
 
 /** One of the two must go on models that take one; losing top_p is the smaller change. */
 function isConflict(encoding: ChatEncoding): boolean {
   const { request, issues, capabilities } = encoding;
   const { temperature, topP } = request.sampling;
-  if (capabilities.sampling !== "temperature-xor-top_p" || temperature === undefined || topP === undefined) return false;
+  if (capabilities.sampling !== "temperature-xor-top_p" || temperature === undefined || topP === undefined)
+    return false;
   issues.drop("sampling_conflict", encoding.originOf("topP"), "The model takes temperature or top_p, not both.");
   return true;
 }
@@ -221,7 +240,9 @@ function isSamplingTaken(encoding: ChatEncoding, value: Num, member: "temperatur
   const reasons = sampling === "only-when-reasoning-off" && !isReasoningOff(request, reasoning.defaultOn);
   if (sampling !== "none" && !reasons) return true;
   if (numToNumber(value) === 1) return true;
-  const detail = reasons ? "The model samples freely only while it does not reason." : "The model takes no sampling members.";
+  const detail = reasons
+    ? "The model samples freely only while it does not reason."
+    : "The model takes no sampling members.";
   issues.drop("sampling_unsupported", encoding.originOf(member), detail);
   return false;
 }
@@ -278,27 +299,46 @@ function encodeIdentity(encoding: ChatEncoding): void {
 function encodeMetadata(encoding: ChatEncoding, pairs: readonly (readonly [Text, Text])[]): void {
   const writer = encoding.optionalMember("metadata", "metadata_unsupported", encoding.originOf("metadata"));
   if (writer === null) return;
-  pairs.forEach(([key, value], index) => writer.glue(index === 0 ? "{" : ",").token(key).glue(":").token(value));
+  pairs.forEach(([key, value], index) =>
+    writer
+      .glue(index === 0 ? "{" : ",")
+      .token(key)
+      .glue(":")
+      .token(value),
+  );
   writer.glue("}");
 }
 
 function encodeTier(encoding: ChatEncoding): void {
   const { request, issues, profile } = encoding;
   const tier = request.serviceTier;
-  if (request.speed === "fast") issues.drop("service_tier_unsupported", encoding.originOf("speed"), "The server has no fast mode of this kind.");
+  if (request.speed === "fast")
+    issues.drop("service_tier_unsupported", encoding.originOf("speed"), "The server has no fast mode of this kind.");
   if (tier === undefined || tier === "auto") return;
-  if (profile.serviceTiers.includes(tier)) encoding.optionalMember("service_tier", "service_tier_unsupported", encoding.originOf("serviceTier"))?.string(tier);
-  else if (tier !== "default") issues.drop("service_tier_unsupported", encoding.originOf("serviceTier"), "The server has no such tier.");
+  if (profile.serviceTiers.includes(tier))
+    encoding.optionalMember("service_tier", "service_tier_unsupported", encoding.originOf("serviceTier"))?.string(tier);
+  else if (tier !== "default")
+    issues.drop("service_tier_unsupported", encoding.originOf("serviceTier"), "The server has no such tier.");
   else issues.adapt("value_adapted", encoding.originOf("serviceTier"), "The server has one tier.");
 }
 
 function encodeCache(encoding: ChatEncoding): void {
   const { request, issues, profile } = encoding;
   const { auto, mode, key, retention, reference, prewarm } = request.cache;
-  if (auto !== undefined) issues.adapt("cache_automatic", encoding.originOf("cacheAuto"), "The server caches prefixes by itself.");
+  if (auto !== undefined)
+    issues.adapt("cache_automatic", encoding.originOf("cacheAuto"), "The server caches prefixes by itself.");
   if (reference !== undefined)
-    issues.reject("cached_content_unsupported", encoding.originOf("cacheReference"), "Cached content of another provider cannot be named here.");
-  if (prewarm === true) issues.reject("cache_prewarm_unsupported", encoding.originOf("maxOutputTokens"), "The server has no call that only fills its cache.");
+    issues.reject(
+      "cached_content_unsupported",
+      encoding.originOf("cacheReference"),
+      "Cached content of another provider cannot be named here.",
+    );
+  if (prewarm === true)
+    issues.reject(
+      "cache_prewarm_unsupported",
+      encoding.originOf("maxOutputTokens"),
+      "The server has no call that only fills its cache.",
+    );
   const hint = (name: string, member: string): ReturnType<ChatEncoding["optionalMember"]> => {
     if (profile.promptCaching) return encoding.optionalMember(name, "cache_hint", encoding.originOf(member));
     issues.drop("cache_hint", encoding.originOf(member), "The server takes no cache hints.");
@@ -323,5 +363,9 @@ function refuseState(encoding: ChatEncoding): void {
   if (state === undefined) return;
   for (const [member, code] of STATE_CODES)
     if (state[member] !== undefined && state[member] !== false)
-      encoding.issues.reject(code, encoding.originOf(member), "Servers of this dialect keep no state between requests.");
+      encoding.issues.reject(
+        code,
+        encoding.originOf(member),
+        "Servers of this dialect keep no state between requests.",
+      );
 }

@@ -76,7 +76,12 @@ function envelopeOf(error: NeutralError): string {
   return `${head},"param":${param},"code":${code === null ? "null" : encodeString(code)}}}`;
 }
 
-function shouldRetry(error: NeutralError, isRetriable: boolean, hints: readonly string[], hasFallenBack: boolean): boolean {
+function shouldRetry(
+  error: NeutralError,
+  isRetriable: boolean,
+  hints: readonly string[],
+  hasFallenBack: boolean,
+): boolean {
   if (error.class === "rate-limit") {
     const seconds = Number(hints[1] ?? 0);
     const isNear = Number.isNaN(seconds) || seconds <= MAX_HINT_SECONDS;

@@ -1,7 +1,16 @@
 // Messages for a chat server. A neutral user message becomes one `tool` message per result, in order, then the user message with what is
 // left; every call must be answered by the message that follows it.
 import { escapeBytes, encodeString, isEmptyText, isSlice, textToString } from "@dragoman/core";
-import type { ByteSlice, Message, Part, ReasoningPart, Text, TextPart, ToolCallPart, ToolResultPart } from "@dragoman/core";
+import type {
+  ByteSlice,
+  Message,
+  Part,
+  ReasoningPart,
+  Text,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from "@dragoman/core";
 
 import { writeArgumentsAsString } from "../shared/tool-arguments.ts";
 import { planContent, startsWith } from "./content-pieces.ts";
@@ -115,7 +124,8 @@ class MessageEncoder {
     if (!this.#unanswered.delete(callId))
       issues.reject("tool_result_unpaired", part.at, "This result answers no call of the assistant message before it.");
     const media = part.content.filter((inner) => isMedia(inner));
-    const isMoved = media.length > 0 && issues.drop("tool_result_media_unsupported", part.at, "Tool messages hold text only.");
+    const isMoved =
+      media.length > 0 && issues.drop("tool_result_media_unsupported", part.at, "Tool messages hold text only.");
     if (isMoved) {
       const text = `Attachment(s) of tool call ${encoding.toolId(part.callId, part.at)}:`;
       attachments.push(textPart(text, part.at), ...media);
@@ -234,7 +244,8 @@ class MessageEncoder {
     const { writer, issues, profile, capabilities } = encoding;
     const id = encodeString(encoding.toolId(part.id, part.at));
     const name = encoding.toolName(part.name, part.namespace, part.at);
-    if (!isLegalToolName(name)) issues.reject("tool_name_invalid", part.at, "A tool's name has letters, digits, _ and - only, at most 64.");
+    if (!isLegalToolName(name))
+      issues.reject("tool_name_invalid", part.at, "A tool's name has letters, digits, _ and - only, at most 64.");
     const isCustom = part.kind === "custom" && profile.customTools && capabilities.tools.custom;
     if (isCustom) {
       writer.glue(`{"id":${id},"type":"custom","custom":{"name":${encodeString(name)},"input":`);
@@ -261,7 +272,10 @@ class MessageEncoder {
     // Free text inside JSON inside a string: the token is escaped once more.
     issues.adapt("custom_tool_wrapped", part.at, "The server knows function tools only.");
     const { bytes, start, end } = isSlice(text) ? text : insideOf(typeof text === "string" ? text : "");
-    writer.glue(String.raw`"{\"input\":\"`).inside(escapeBytes(bytes, start, end)).glue(String.raw`\"}"`);
+    writer
+      .glue(String.raw`"{\"input\":\"`)
+      .inside(escapeBytes(bytes, start, end))
+      .glue(String.raw`\"}"`);
   }
 
   /** A signature on a call goes back only to the server family that made it. */
@@ -287,7 +301,10 @@ class MessageEncoder {
 }
 
 const isMedia = (part: Part): boolean =>
-  part.type === "image" || part.type === "audio" || part.type === "video" || (part.type === "file" && part.media.from !== "text");
+  part.type === "image" ||
+  part.type === "audio" ||
+  part.type === "video" ||
+  (part.type === "file" && part.media.from !== "text");
 
 const textPart = (text: string, at: string): TextPart => ({ type: "text", text, at });
 

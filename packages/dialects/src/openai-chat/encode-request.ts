@@ -33,7 +33,12 @@ export function encodeRequest(request: NeutralRequest, target: EncodeTarget): En
   }
   writer.glue("}");
   if (issues.isRefused) return { ok: false, issues: issues.issues };
-  const encoded = { body: writer.finish(), path: CHAT_PATH, headers: upstreamHeaders(target.options), toolMap: toolMapOf(encoding) };
+  const encoded = {
+    body: writer.finish(),
+    path: CHAT_PATH,
+    headers: upstreamHeaders(target.options),
+    toolMap: toolMapOf(encoding),
+  };
   return { ok: true, encoded, issues: issues.issues };
 }
 

@@ -32,7 +32,9 @@ export function encodeResponse(response: NeutralResponse, context: AnswerContext
   if (error !== null) return { ok: false, error };
   const writer = new SegmentWriter();
   const model = response.model ?? context.upstreamModel;
-  writer.glue(`{"id":${encodeString(context.makeId("chatcmpl-"))},"object":"chat.completion","created":${context.createdSeconds}`);
+  writer.glue(
+    `{"id":${encodeString(context.makeId("chatcmpl-"))},"object":"chat.completion","created":${context.createdSeconds}`,
+  );
   writer.glue(`,"model":${encodeString(model)},"choices":[`);
   response.candidates.forEach((candidate, index) => {
     if (index > 0) writer.glue(",");
@@ -91,12 +93,19 @@ function writeChoice(writer: SegmentWriter, candidate: Candidate, context: Answe
   const own = ownExtensions(candidate.extensions ?? [], context);
   writer.glue(`{"index":${index},"message":{"role":"assistant","content":`);
   writeMessage(writer, candidate, context);
-  writeExtensions(writer, own.filter((extension) => extension.path.startsWith("message.")), "message.");
+  writeExtensions(
+    writer,
+    own.filter((extension) => extension.path.startsWith("message.")),
+    "message.",
+  );
   writer.glue('},"logprobs":');
   if (logprobs === undefined) writer.glue("null");
   else writeRaw(writer, logprobs);
   writer.glue(`,"finish_reason":"${encodeStop(stop, context.facts.usesDeprecatedFunctions)}"`);
-  writeExtensions(writer, own.filter((extension) => !extension.path.startsWith("message.")));
+  writeExtensions(
+    writer,
+    own.filter((extension) => !extension.path.startsWith("message.")),
+  );
   writer.glue("}");
 }
 
@@ -119,7 +128,8 @@ function writeMessage(writer: SegmentWriter, candidate: Candidate, context: Answ
     else context.count("response_extra_omitted");
   }
   if (isProviderRefusal(stop) && stop.detail?.explanation !== undefined) refusals.push(stop.detail.explanation);
-  const isNull = texts.length === 0 && (calls.length > 0 || refusals.length > 0 || audio !== null || isFiltered(candidate));
+  const isNull =
+    texts.length === 0 && (calls.length > 0 || refusals.length > 0 || audio !== null || isFiltered(candidate));
   if (isNull) writer.glue("null");
   else writeJoined(writer, texts);
   writer.glue(',"refusal":');

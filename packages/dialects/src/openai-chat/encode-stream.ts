@@ -109,7 +109,11 @@ export class ChatStreamEncoder implements StreamEncoder {
       case "stop":
         if (event.stop.reason === "error" || event.stop.reason === "malformed-tool-call")
           return event.stop.error ?? protocolError(`The provider ended the answer with "${event.stop.raw}".`);
-        this.#stop(event.candidate, encodeStop(event.stop, this.#context.facts.usesDeprecatedFunctions), explanationOf(event));
+        this.#stop(
+          event.candidate,
+          encodeStop(event.stop, this.#context.facts.usesDeprecatedFunctions),
+          explanationOf(event),
+        );
         return null;
       case "usage":
         this.#usage = event.usage;
@@ -153,7 +157,13 @@ export class ChatStreamEncoder implements StreamEncoder {
   #candidate(index: number): CandidateState {
     const known = this.#candidates.get(index);
     if (known !== undefined) return known;
-    const state: CandidateState = { parts: new Map(), carried: [], callCount: 0, hasReasoning: false, isStopped: false };
+    const state: CandidateState = {
+      parts: new Map(),
+      carried: [],
+      callCount: 0,
+      hasReasoning: false,
+      isStopped: false,
+    };
     this.#candidates.set(index, state);
     this.#chunkWriter().delta(index, '"role":"assistant","content":""');
     return state;
@@ -185,10 +195,13 @@ export class ChatStreamEncoder implements StreamEncoder {
     const state = this.#candidate(candidate);
     const isCall = head.type === "tool-call";
     const { facts, toolMap } = this.#context;
-    const isWrapped = isCall && head.kind === "function" && toolMap?.wrappedCustom.has(textToString(head.name)) === true;
+    const isWrapped =
+      isCall && head.kind === "function" && toolMap?.wrappedCustom.has(textToString(head.name)) === true;
     const signature = head.type === "tool-call" ? (head.signature ?? null) : null;
     const redacted: Signature | null =
-      head.type === "reasoning" && head.redacted !== undefined ? { origin: "ar", data: textToString(head.redacted) } : null;
+      head.type === "reasoning" && head.redacted !== undefined
+        ? { origin: "ar", data: textToString(head.redacted) }
+        : null;
     const encoded: EncodedPart = {
       head,
       callIndex: isCall ? state.callCount++ : -1,
@@ -204,7 +217,8 @@ export class ChatStreamEncoder implements StreamEncoder {
       this.#context.count("response_extra_omitted");
     if (head.type !== "tool-call") return null;
     if (facts.usesDeprecatedFunctions) return this.#startFunctionCall(candidate, encoded, textToString(head.name));
-    if (!encoded.isHeld) this.#chunkWriter().delta(candidate, callStartJson(encoded.callIndex, head, isWrapped, "", null));
+    if (!encoded.isHeld)
+      this.#chunkWriter().delta(candidate, callStartJson(encoded.callIndex, head, isWrapped, "", null));
     return null;
   }
 

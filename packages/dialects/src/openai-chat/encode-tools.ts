@@ -29,7 +29,8 @@ export function encodeTools(encoding: ChatEncoding): void {
   }
   if (!capabilities.tools.function) issues.reject("capability_missing", "/tools", "The model calls no tools.");
   const { max } = capabilities.tools;
-  if (max !== undefined && tools.length > max) issues.reject("capability_missing", "/tools", `The server takes at most ${max} tools.`);
+  if (max !== undefined && tools.length > max)
+    issues.reject("capability_missing", "/tools", `The server takes at most ${max} tools.`);
   refuseDuplicates(encoding, tools);
   encoding.member("tools").glue("[");
   tools.forEach((tool, index) => {
@@ -46,7 +47,9 @@ export function encodeTools(encoding: ChatEncoding): void {
 /** The tools that go out: hosted tools of others fall out where that is allowed, and a subset may be all that is left. */
 function keptTools(encoding: ChatEncoding): readonly Tool[] {
   const { request, issues, profile } = encoding;
-  const hosted = request.tools.filter((tool): tool is ServerTool => tool.kind === "server" && tool.dialect !== OPENAI_CHAT);
+  const hosted = request.tools.filter(
+    (tool): tool is ServerTool => tool.kind === "server" && tool.dialect !== OPENAI_CHAT,
+  );
   for (const tool of hosted) dropHosted(encoding, tool, hosted.length);
   const tools = request.tools.filter((tool) => tool.kind !== "server" || tool.dialect === OPENAI_CHAT);
   const choice = request.toolChoice;
@@ -58,10 +61,13 @@ function keptTools(encoding: ChatEncoding): readonly Tool[] {
 /** A tool that another provider hosts can be lost only where nothing else depends on it. */
 function dropHosted({ request, issues }: ChatEncoding, tool: ServerTool, hostedCount: number): void {
   const choice = request.toolChoice;
-  const isNamed = choice?.mode === "server" || (choice?.mode === "tool" && tool.name !== undefined && textEquals(choice.name, tool.name));
+  const isNamed =
+    choice?.mode === "server" ||
+    (choice?.mode === "tool" && tool.name !== undefined && textEquals(choice.name, tool.name));
   const isForced = choice?.mode === "required" && request.tools.length === hostedCount;
   if (tool.clientExecuted) issues.reject("server_tool_unsupported", tool.at, "The model was not trained on this tool.");
-  else if (isNamed || isForced) issues.reject("server_tool_unsupported", tool.at, "The tool choice needs a tool that another provider hosts.");
+  else if (isNamed || isForced)
+    issues.reject("server_tool_unsupported", tool.at, "The tool choice needs a tool that another provider hosts.");
   else issues.drop("server_tool_unsupported", tool.at, "Another provider hosts this tool.");
 }
 
@@ -84,7 +90,11 @@ function refuseDuplicates(encoding: ChatEncoding, tools: readonly Tool[]): void 
       const code = kind === tool.kind ? "tool_name_invalid" : "tool_kind_unsupported";
       encoding.issues.reject(code, tool.at, "Two tools have the same name.");
     } else if (tool.kind !== "server" && !isLegalToolName(name))
-      encoding.issues.reject("tool_name_invalid", tool.at, "A tool's name has letters, digits, _ and - only, at most 64.");
+      encoding.issues.reject(
+        "tool_name_invalid",
+        tool.at,
+        "A tool's name has letters, digits, _ and - only, at most 64.",
+      );
     kinds.set(name, tool.kind);
   }
 }
@@ -93,7 +103,8 @@ function writeFunction(encoding: ChatEncoding, tool: FunctionTool): void {
   const { writer, issues } = encoding;
   const own = encoding.ownExtensions(tool.extensions);
   const name = encoding.toolName(tool.name, tool.namespace, tool.at);
-  if (tool.cacheBreakpoint !== undefined) issues.drop("cache_hint", tool.at, "Tools of this dialect carry no cache marks.");
+  if (tool.cacheBreakpoint !== undefined)
+    issues.drop("cache_hint", tool.at, "Tools of this dialect carry no cache marks.");
   writer.glue(`{"type":"function","function":{"name":${encodeString(name)}`);
   if (tool.description !== undefined) writer.glue(',"description":').token(tool.description);
   if (tool.schema !== undefined) {
@@ -102,9 +113,16 @@ function writeFunction(encoding: ChatEncoding, tool: FunctionTool): void {
   }
   const strict = strictOf(encoding, tool);
   if (strict !== undefined) writer.glue(`,"strict":${strict}`);
-  writeExtensions(writer, own.filter((extension) => extension.path.startsWith("function.")), "function.");
+  writeExtensions(
+    writer,
+    own.filter((extension) => extension.path.startsWith("function.")),
+    "function.",
+  );
   writer.glue("}");
-  writeExtensions(writer, own.filter((extension) => !extension.path.startsWith("function.")));
+  writeExtensions(
+    writer,
+    own.filter((extension) => !extension.path.startsWith("function.")),
+  );
   writer.glue("}");
 }
 
@@ -114,7 +132,9 @@ function strictOf(encoding: ChatEncoding, tool: FunctionTool): boolean | undefin
   if (tool.strict !== true) return profile.strictTools ? tool.strict : undefined;
   const isKnown = profile.strictTools && capabilities.tools.strict;
   if (isKnown && (isOwn || (tool.schema !== undefined && satisfiesStrictRules(tool.schema)))) return true;
-  const detail = isKnown ? "The schema does not meet the server's rules for strict tools." : "The server has no strict tools.";
+  const detail = isKnown
+    ? "The schema does not meet the server's rules for strict tools."
+    : "The server has no strict tools.";
   issues.drop("strict_unsupported", tool.at, detail);
   return undefined;
 }
@@ -143,7 +163,8 @@ function writeWrapped(encoding: ChatEncoding, tool: CustomTool): void {
   encoding.wrappedCustom.add(textToString(tool.name));
   for (const extension of tool.extensions) encoding.foreignExtension(extension);
   const grammar = tool.format === undefined ? null : grammarText(tool.format);
-  if (grammar !== null) issues.drop("tool_grammar_unenforced", tool.at, "The server cannot hold the tool's input to a grammar.");
+  if (grammar !== null)
+    issues.drop("tool_grammar_unenforced", tool.at, "The server cannot hold the tool's input to a grammar.");
   writer.glue('{"type":"function","function":{"name":').token(tool.name);
   if (tool.description !== undefined || grammar !== null) {
     const description = tool.description === undefined ? [] : [textToString(tool.description)];
@@ -159,7 +180,10 @@ function grammarText(format: Raw): string | null {
   const value = rawToValue(format);
   if (!isRecord(value) || value["type"] === "text") return null;
   const nested = value["grammar"];
-  const { syntax, definition } = (isRecord(nested) ? nested : value) as { readonly syntax?: unknown; readonly definition?: unknown };
+  const { syntax, definition } = (isRecord(nested) ? nested : value) as {
+    readonly syntax?: unknown;
+    readonly definition?: unknown;
+  };
   return `The input must follow this ${String(syntax ?? "")} grammar:\n${String(definition ?? "")}`;
 }
 
@@ -179,8 +203,10 @@ function encodeChoice(encoding: ChatEncoding, choice: ToolChoice, tools: readonl
       writeRequired(encoding, at);
       return;
     case "tool":
-      if (!tools.some((tool) => tool.name !== undefined && textEquals(tool.name, choice.name))) refuse("The tool choice names no tool of this request.");
-      else if (!profile.toolChoices.includes("tool") || !capabilities.tools.forcedChoice) refuse("The server cannot be made to call a tool.");
+      if (!tools.some((tool) => tool.name !== undefined && textEquals(tool.name, choice.name)))
+        refuse("The tool choice names no tool of this request.");
+      else if (!profile.toolChoices.includes("tool") || !capabilities.tools.forcedChoice)
+        refuse("The server cannot be made to call a tool.");
       else writeNamed(encoding, choice.name, choice.kind);
       return;
     case "allowed":
@@ -206,7 +232,12 @@ function writeNamed(encoding: ChatEncoding, name: Text, kind: "function" | "cust
   encoding.member("tool_choice").glue(`{"type":"${word}","${word}":{"name":`).token(name).glue("}}");
 }
 
-function writeAllowed(encoding: ChatEncoding, isRequired: boolean, names: readonly Text[], tools: readonly Tool[]): void {
+function writeAllowed(
+  encoding: ChatEncoding,
+  isRequired: boolean,
+  names: readonly Text[],
+  tools: readonly Tool[],
+): void {
   const { wrappedCustom } = encoding;
   const writer = encoding.member("tool_choice");
   writer.glue(`{"type":"allowed_tools","allowed_tools":{"mode":"${isRequired ? "required" : "auto"}","tools":[`);
@@ -214,7 +245,10 @@ function writeAllowed(encoding: ChatEncoding, isRequired: boolean, names: readon
     const tool = tools.find((candidate) => candidate.name !== undefined && textEquals(candidate.name, name));
     const isCustom = tool?.kind === "custom" && !wrappedCustom.has(textToString(name));
     const word = isCustom ? "custom" : "function";
-    writer.glue(`${index === 0 ? "" : ","}{"type":"${word}","${word}":{"name":`).token(name).glue("}}");
+    writer
+      .glue(`${index === 0 ? "" : ","}{"type":"${word}","${word}":{"name":`)
+      .token(name)
+      .glue("}}");
   });
   writer.glue("]}}");
 }
@@ -222,5 +256,10 @@ function writeAllowed(encoding: ChatEncoding, isRequired: boolean, names: readon
 function encodeParallelOff(encoding: ChatEncoding): void {
   const { issues, profile, capabilities } = encoding;
   if (profile.parallelToolCalls && capabilities.tools.parallelOff) encoding.member("parallel_tool_calls").glue("false");
-  else issues.drop("parallel_control_unsupported", encoding.originOf("parallelTools"), "The server cannot be held to one call at a time.");
+  else
+    issues.drop(
+      "parallel_control_unsupported",
+      encoding.originOf("parallelTools"),
+      "The server cannot be held to one call at a time.",
+    );
 }

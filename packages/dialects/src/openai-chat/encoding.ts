@@ -106,7 +106,8 @@ export class ChatEncoding {
     const isTaken = known !== undefined && (known.namespace !== space || known.name !== plain);
     const isTooLong = flat.length > MAX_NAME_LENGTH;
     const short = isTooLong || isTaken ? `${flat.slice(0, MAX_NAME_LENGTH - 9)}_${base62Digest(flat, 8)}` : flat;
-    if (!this.namespaces.has(short)) this.issues.adapt("namespace_flattened", at, "The server knows no tool namespaces.");
+    if (!this.namespaces.has(short))
+      this.issues.adapt("namespace_flattened", at, "The server knows no tool namespaces.");
     this.namespaces.set(short, { namespace: space, name: plain });
     return short;
   }
@@ -139,7 +140,8 @@ function countMarks(messages: readonly Message[]): number {
   for (const message of messages)
     for (const part of message.parts) {
       if (part.cacheBreakpoint !== undefined) count++;
-      if (part.type === "tool-result") for (const inner of part.content) if (inner.cacheBreakpoint !== undefined) count++;
+      if (part.type === "tool-result")
+        for (const inner of part.content) if (inner.cacheBreakpoint !== undefined) count++;
     }
   return count;
 }

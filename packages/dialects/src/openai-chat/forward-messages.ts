@@ -64,8 +64,7 @@ function forwardMessage(forwarding: Forwarding, message: NodeIndex, index: numbe
 }
 
 function isForeignReasoning({ document, profile }: Forwarding, key: NodeIndex): boolean {
-  for (const name of REASONING_MEMBERS)
-    if (document.nameEquals(key, name)) return !profile.extraAccepts.includes(name);
+  for (const name of REASONING_MEMBERS) if (document.nameEquals(key, name)) return !profile.extraAccepts.includes(name);
   return false;
 }
 

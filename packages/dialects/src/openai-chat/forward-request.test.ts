@@ -14,7 +14,11 @@ function parse(text: string): Document {
   return result.document;
 }
 
-function target(profile: string, lossy: readonly string[] = [], capabilities: Capabilities = DEFAULT_CAPABILITIES): EncodeTarget {
+function target(
+  profile: string,
+  lossy: readonly string[] = [],
+  capabilities: Capabilities = DEFAULT_CAPABILITIES,
+): EncodeTarget {
   const compiled = compileChatProfile(profile, {});
   if (!compiled.ok) throw new Error("no such profile");
   return {
@@ -113,14 +117,16 @@ const ROWS: readonly Row[] = [
   },
   {
     name: "joins a list of texts for a server that takes strings",
-    input: '{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"a\\u00e9"},{"type":"text","text":"b"}]}]}',
+    input:
+      '{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"a\\u00e9"},{"type":"text","text":"b"}]}]}',
     profile: "deepseek",
     expected: '{"model":"up-model","messages":[{"role":"user","content":"a\\u00e9\\nb"}]}',
     codes: ["text_joined"],
   },
   {
     name: "keeps a list that holds an image",
-    input: '{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"x"}}]}]}',
+    input:
+      '{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"x"}}]}]}',
     profile: "ollama",
     expected:
       '{"model":"up-model","messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"x"}}]}]}',

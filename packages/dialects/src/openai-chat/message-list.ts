@@ -82,7 +82,8 @@ export class MessageList {
   /** Results of unknown calls stay behind the others, in source order; whether they may stay at all is the encoder's question. */
   #inCallOrder(results: readonly ToolResultPart[]): readonly ToolResultPart[] {
     if (results.length < 2) return results;
-    const placeOf = (result: ToolResultPart): number => this.#callOrder.get(textToString(result.callId)) ?? this.#callOrder.size;
+    const placeOf = (result: ToolResultPart): number =>
+      this.#callOrder.get(textToString(result.callId)) ?? this.#callOrder.size;
     return results
       .map((result) => ({ result, place: placeOf(result) }))
       .toSorted((left, right) => left.place - right.place)

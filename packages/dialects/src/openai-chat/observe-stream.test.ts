@@ -5,12 +5,18 @@ import { RecordFlag } from "@dragoman/core";
 import { ChatStreamObserver } from "./observe-stream.ts";
 import { compileChatProfile } from "./profiles.ts";
 
-function observe(records: readonly string[], includeUsage: boolean): { readonly observer: ChatStreamObserver; readonly flags: readonly number[] } {
+function observe(
+  records: readonly string[],
+  includeUsage: boolean,
+): { readonly observer: ChatStreamObserver; readonly flags: readonly number[] } {
   const compiled = compileChatProfile("openai", {});
   if (!compiled.ok) throw new Error("profile");
   const facts = { includeUsage, usesDeprecatedFunctions: false, n: 1 };
   const head = { model: "m", modelNode: 0, stream: true, facts };
-  const observer = new ChatStreamObserver({ profile: compiled.profile, upstreamModel: "m", headers: [], count: () => {} }, head);
+  const observer = new ChatStreamObserver(
+    { profile: compiled.profile, upstreamModel: "m", headers: [], count: () => {} },
+    head,
+  );
   const flags = records.map((record) => {
     const bytes = Buffer.from(record);
     return observer.observe({ bytes, dataStart: 0, dataEnd: bytes.length, event: "" });
@@ -19,7 +25,8 @@ function observe(records: readonly string[], includeUsage: boolean): { readonly 
 }
 
 const { forward, content, error, end } = RecordFlag;
-const chunk = (delta: string, finish = "null"): string => `{"choices":[{"index":0,"delta":${delta},"finish_reason":${finish}}]}`;
+const chunk = (delta: string, finish = "null"): string =>
+  `{"choices":[{"index":0,"delta":${delta},"finish_reason":${finish}}]}`;
 const USAGE = '{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4}}';
 
 describe("ChatStreamObserver", () => {
@@ -43,7 +50,10 @@ describe("ChatStreamObserver", () => {
   });
 
   test("keeps the usage chunk from a client that did not ask for it, and counts it", () => {
-    const { observer, flags } = observe([chunk('{"content":"a"}'), chunk("{}", '"stop"'), USAGE, "[DONE]", USAGE], false);
+    const { observer, flags } = observe(
+      [chunk('{"content":"a"}'), chunk("{}", '"stop"'), USAGE, "[DONE]", USAGE],
+      false,
+    );
     expect(flags).toEqual([forward | content, forward | content, 0, forward | end, 0]);
     expect(observer.usage).toEqual({ input: 9, output: 4, source: "upstream", final: true });
     expect(observer.stopWord).toBe("stop");
@@ -68,7 +78,10 @@ describe("ChatStreamObserver", () => {
     ["no choice finished", [chunk('{"content":"a"}')]],
     ["one of two choices is open", [chunk("{}", '"stop"'), '{"choices":[{"index":1,"delta":{"content":"a"}}]}']],
   ])("reports a truncated stream when %s", (_, records) => {
-    expect(observe(records, false).observer.finish()).toMatchObject({ class: "protocol", message: "The provider's answer ended early." });
+    expect(observe(records, false).observer.finish()).toMatchObject({
+      class: "protocol",
+      message: "The provider's answer ended early.",
+    });
   });
 
   test("does not pass on a terminator that lies", () => {

@@ -114,7 +114,8 @@ export class ChatStreamObserver implements StreamObserver {
     if (usageNode !== ABSENT) {
       const usage = this.#usageReader.read(document, usageNode, this.isStopped);
       if (usage !== null) this.usage = usage;
-      if (!this.#includeUsage && document.isArray(choices) && document.count(choices) === 0) flags &= ~RecordFlag.forward;
+      if (!this.#includeUsage && document.isArray(choices) && document.count(choices) === 0)
+        flags &= ~RecordFlag.forward;
     }
     return flags;
   }

@@ -243,11 +243,15 @@ const FINISH_MEANINGS: readonly string[] = ["stop", "length", "tool_calls", "con
  */
 export function compileChatProfile(name: string, overrides: Readonly<Record<string, unknown>>): CompiledProfile {
   const baseName = overrides["extends"] ?? name;
-  const base = typeof baseName === "string" && Object.hasOwn(CHAT_PROFILES, baseName) ? CHAT_PROFILES[baseName] : undefined;
+  const base =
+    typeof baseName === "string" && Object.hasOwn(CHAT_PROFILES, baseName) ? CHAT_PROFILES[baseName] : undefined;
   if (base === undefined) {
     const known = Object.keys(CHAT_PROFILES).join(", ");
     const path = overrides["extends"] === undefined ? "" : "/extends";
-    return { ok: false, problems: [{ path, message: `There is no profile "${String(baseName)}"; there are ${known}.` }] };
+    return {
+      ok: false,
+      problems: [{ path, message: `There is no profile "${String(baseName)}"; there are ${known}.` }],
+    };
   }
   const problems: ProfileProblem[] = [];
   const members: Record<string, unknown> = { ...base, name };

@@ -57,7 +57,9 @@ const anyText = fc.string({ minLength: 1, unit: "binary" });
 const name = fc.stringMatching(/^[a-zA-Z0-9_-]{1,20}$/);
 const mark = fc.constantFrom({}, { prompt_cache_breakpoint: { mode: "explicit" } });
 const vendor = fc.constantFrom({}, { vendor_x: { a: [1, "é"] } });
-const textPart = fc.tuple(anyText, mark, vendor).map(([text, marks, extra]) => ({ type: "text", text, ...marks, ...extra }));
+const textPart = fc
+  .tuple(anyText, mark, vendor)
+  .map(([text, marks, extra]) => ({ type: "text", text, ...marks, ...extra }));
 const imagePart = fc.constantFrom(
   { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0K" } },
   { type: "image_url", image_url: { url: "https://example.test/a.png", detail: "low" } },
@@ -68,18 +70,20 @@ const otherPart = fc.constantFrom(
   { type: "file", file: { file_id: "file-1" } },
   { type: "vendor_part", vendor: true },
 );
-const userContent = fc.oneof(anyText, fc.array(fc.oneof(textPart, imagePart, otherPart), { minLength: 2, maxLength: 4 }));
+const userContent = fc.oneof(
+  anyText,
+  fc.array(fc.oneof(textPart, imagePart, otherPart), { minLength: 2, maxLength: 4 }),
+);
 
 /** One exchange: a user turn, an assistant turn, and results where it called tools. */
-const exchange = fc
-  .record({
-    user: userContent,
-    userExtra: vendor,
-    text: anyText,
-    calls: fc.uniqueArray(fc.record({ name, arguments: fc.json(), isCustom: fc.boolean() }), { maxLength: 3 }),
-    result: anyText,
-    extra: vendor,
-  });
+const exchange = fc.record({
+  user: userContent,
+  userExtra: vendor,
+  text: anyText,
+  calls: fc.uniqueArray(fc.record({ name, arguments: fc.json(), isCustom: fc.boolean() }), { maxLength: 3 }),
+  result: anyText,
+  extra: vendor,
+});
 
 const request = fc
   .record({
@@ -109,7 +113,10 @@ const request = fc
         web_search_options: fc.constant({}),
         moderation: fc.constant({ model: "x" }),
         vendor_member: fc.jsonValue().filter((value) => value !== null),
-        response_format: fc.constantFrom({ type: "json_object" }, { type: "json_schema", json_schema: { name: "o", schema: { type: "object" }, strict: true } }),
+        response_format: fc.constantFrom(
+          { type: "json_object" },
+          { type: "json_schema", json_schema: { name: "o", schema: { type: "object" }, strict: true } },
+        ),
       },
       { requiredKeys: [] },
     ),
@@ -125,7 +132,11 @@ const request = fc
           ? { id: `call_${id}`, type: "custom", custom: { name: call.name, input: call.arguments } }
           : { id: `call_${id}`, type: "function", function: { name: call.name, arguments: call.arguments }, ...extra };
       });
-      messages.push({ role: "assistant", content: text, ...(toolCalls.length === 0 ? null : { tool_calls: toolCalls }) });
+      messages.push({
+        role: "assistant",
+        content: text,
+        ...(toolCalls.length === 0 ? null : { tool_calls: toolCalls }),
+      });
       for (const call of toolCalls) messages.push({ role: "tool", tool_call_id: call.id, content: result });
       if (toolCalls.length > 0) messages.push({ role: "assistant", content: text });
     }
@@ -144,7 +155,9 @@ describe("round trips through the neutral form", () => {
 
   test("keeps the bytes of large texts, numbers and escapes", () => {
     const big = "x".repeat(1_000_000);
-    const document = parse(`{"model":"m","temperature":1.0,"seed":12345678901234567890,"messages":[{"role":"user","content":"${big}\\u00e9"}]}`);
+    const document = parse(
+      `{"model":"m","temperature":1.0,"seed":12345678901234567890,"messages":[{"role":"user","content":"${big}\\u00e9"}]}`,
+    );
     const reading = openaiChatClient.readHead(document, ROUTE);
     if (!reading.ok) throw new Error("head");
     const decoded = openaiChatClient.decodeRequest(document, reading.head, ROUTE, []);
@@ -189,7 +202,12 @@ describe("round trips of streams", () => {
         const events: StreamEvent[] = [{ type: "start", id: "u", model: "m" }];
         parts.forEach((piece, part) => {
           if (piece.kind === "call") {
-            events.push({ type: "part-start", candidate: 0, part, head: { type: "tool-call", id: `c${part}`, name: piece.name, kind: "function" } });
+            events.push({
+              type: "part-start",
+              candidate: 0,
+              part,
+              head: { type: "tool-call", id: `c${part}`, name: piece.name, kind: "function" },
+            });
             const middle = Math.floor(piece.text.length / 2);
             for (const text of [piece.text.slice(0, middle), piece.text.slice(middle)])
               events.push({ type: "arguments-delta", candidate: 0, part, text, encoded: true });
@@ -203,7 +221,10 @@ describe("round trips of streams", () => {
           events.push({ type: "part-end", candidate: 0, part });
         });
         events.push({ type: "stop", candidate: 0, stop: { reason: "end", raw: "stop" } });
-        events.push({ type: "usage", usage: { input: 3, output: 2, source: "upstream", final: true } }, { type: "end" });
+        events.push(
+          { type: "usage", usage: { input: 3, output: 2, source: "upstream", final: true } },
+          { type: "end" },
+        );
         const written: Buffer[] = [];
         const encoder = openaiChatClient.createStreamEncoder(context(includeUsage), (bytes) => {
           written.push(Buffer.from(bytes));
@@ -227,7 +248,8 @@ describe("round trips of streams", () => {
         const response = assembler.response();
         const decoded = (response.candidates[0]?.parts ?? []).map((part) => {
           if (part.type === "text") return textToString(part.text);
-          if (part.type === "tool-call") return `${textToString(part.id)} ${textToString(part.name)} ${textToString(part.arguments.text as string)}`;
+          if (part.type === "tool-call")
+            return `${textToString(part.id)} ${textToString(part.name)} ${textToString(part.arguments.text as string)}`;
           return part.type === "reasoning" ? part.texts.map((text) => textToString(text)).join("") : "";
         });
         expect(decoded.filter((_, index) => response.candidates[0]?.parts[index]?.type === "tool-call")).toEqual(

@@ -1,7 +1,15 @@
 import { describe, expect, test } from "vitest";
 
 import { concat, DEFAULT_CAPABILITIES, expandLossy, mergeCapabilities, scan } from "@dragoman/core";
-import type { AnswerContext, Capabilities, ClientDialect, Document, EncodeTarget, ProviderDialect, StreamEvent } from "@dragoman/core";
+import type {
+  AnswerContext,
+  Capabilities,
+  ClientDialect,
+  Document,
+  EncodeTarget,
+  ProviderDialect,
+  StreamEvent,
+} from "@dragoman/core";
 
 import { anthropicClient, anthropicProvider } from "../anthropic/index.ts";
 import { openaiChatClient } from "./client.ts";
@@ -15,7 +23,12 @@ const EVERYTHING: Capabilities = mergeCapabilities(DEFAULT_CAPABILITIES, {
   maxN: 128,
   tools: { strict: true, custom: true },
   structured: { jsonSchema: true },
-  reasoning: { support: true, efforts: ["none", "minimal", "low", "medium", "high", "xhigh", "max"], budget: true, adaptive: true },
+  reasoning: {
+    support: true,
+    efforts: ["none", "minimal", "low", "medium", "high", "xhigh", "max"],
+    budget: true,
+    adaptive: true,
+  },
   midConversationSystem: true,
   prefill: true,
   explicitCache: true,
@@ -51,7 +64,12 @@ function target(lossy: readonly string[], capabilities: Capabilities): EncodeTar
   };
 }
 
-function translate(client: ClientDialect, path: string, text: string, to: EncodeTarget): { readonly body: unknown; readonly codes: readonly string[] } {
+function translate(
+  client: ClientDialect,
+  path: string,
+  text: string,
+  to: EncodeTarget,
+): { readonly body: unknown; readonly codes: readonly string[] } {
   const document = parse(text);
   const route = { operation: "generate", path, query: "", captures: {} } as const;
   const reading = client.readHead(document, route);
@@ -64,7 +82,9 @@ function translate(client: ClientDialect, path: string, text: string, to: Encode
   return { body: Buffer.from(concat(result.encoded.body)).toString(), codes };
 }
 
-function answerContext(facts: Partial<{ includeUsage: boolean; usesDeprecatedFunctions: boolean; n: number }>): AnswerContext<never> {
+function answerContext(
+  facts: Partial<{ includeUsage: boolean; usesDeprecatedFunctions: boolean; n: number }>,
+): AnswerContext<never> {
   let made = 0;
   return {
     requestId: "req_t1",
@@ -79,14 +99,24 @@ function answerContext(facts: Partial<{ includeUsage: boolean; usesDeprecatedFun
 }
 
 function answer(provider: ProviderDialect, profile: EncodeTarget["profile"], text: string): unknown {
-  const decoded = provider.decodeResponse(parse(text), { profile, upstreamModel: "up-model", headers: [], count: () => {} });
+  const decoded = provider.decodeResponse(parse(text), {
+    profile,
+    upstreamModel: "up-model",
+    headers: [],
+    count: () => {},
+  });
   if (!decoded.ok) throw new Error(decoded.error.message);
   const encoded = openaiChatClient.encodeResponse(decoded.response, answerContext({}));
   if (!encoded.ok) throw new Error(encoded.error.message);
   return JSON.parse(Buffer.from(encoded.body).toString());
 }
 
-function stream(provider: ProviderDialect, profile: EncodeTarget["profile"], records: readonly string[], includeUsage: boolean): readonly string[] {
+function stream(
+  provider: ProviderDialect,
+  profile: EncodeTarget["profile"],
+  records: readonly string[],
+  includeUsage: boolean,
+): readonly string[] {
   const written: string[] = [];
   const encoder = openaiChatClient.createStreamEncoder(answerContext({ includeUsage }), (bytes) => {
     written.push(Buffer.from(bytes).toString());
@@ -95,7 +125,10 @@ function stream(provider: ProviderDialect, profile: EncodeTarget["profile"], rec
     const error = encoder.encode(event);
     if (error !== null) encoder.fail(error);
   };
-  const decoder = provider.createStreamDecoder({ profile, upstreamModel: "up-model", headers: [], count: () => {} }, emit);
+  const decoder = provider.createStreamDecoder(
+    { profile, upstreamModel: "up-model", headers: [], count: () => {} },
+    emit,
+  );
   for (const record of records) {
     const bytes = Buffer.from(record);
     const event = provider.id === "anthropic" ? (JSON.parse(record) as { type: string }).type : "";
@@ -187,10 +220,18 @@ describe("worked examples toward this dialect", () => {
     expect(stream(anthropicProvider, ANTHROPIC_PROFILE, records, false)).toEqual([
       chunk('{"role":"assistant","content":""}', null, false),
       chunk('{"content":"Ok."}', null, false),
-      chunk('{"tool_calls":[{"index":0,"id":"toolu_1","type":"function","function":{"name":"get","arguments":""}}]}', null, false),
+      chunk(
+        '{"tool_calls":[{"index":0,"id":"toolu_1","type":"function","function":{"name":"get","arguments":""}}]}',
+        null,
+        false,
+      ),
       chunk(String.raw`{"tool_calls":[{"index":0,"function":{"arguments":"{\"c\": \"Os"}}]}`, null, false),
       chunk(String.raw`{"tool_calls":[{"index":0,"function":{"arguments":"lo\"}"}}]}`, null, false),
-      chunk('{"tool_calls":[{"index":1,"id":"toolu_2","type":"function","function":{"name":"now","arguments":""}}]}', null, false),
+      chunk(
+        '{"tool_calls":[{"index":1,"id":"toolu_2","type":"function","function":{"name":"now","arguments":""}}]}',
+        null,
+        false,
+      ),
       chunk('{"tool_calls":[{"index":1,"function":{"arguments":"{}"}}]}', null, false),
       chunk("{}", "tool_calls", false),
       "data: [DONE]\n\n",
@@ -208,7 +249,11 @@ describe("worked examples toward this dialect", () => {
     expect(stream(openaiChatProvider, profileOf("groq"), records, true)).toEqual([
       chunk('{"role":"assistant","content":""}', null, true),
       chunk('{"reasoning_content":"hmm"}', null, true),
-      chunk('{"tool_calls":[{"index":0,"id":"call_a","type":"function","function":{"name":"f","arguments":""}}]}', null, true),
+      chunk(
+        '{"tool_calls":[{"index":0,"id":"call_a","type":"function","function":{"name":"f","arguments":""}}]}',
+        null,
+        true,
+      ),
       chunk('{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}', null, true),
       chunk("{}", "tool_calls", true),
       `data: {${C},"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":3,"total_tokens":10}}\n\n`,
@@ -218,7 +263,12 @@ describe("worked examples toward this dialect", () => {
 
   test("X31, X35: errors before and after the commit", () => {
     const overloaded = anthropicProvider.classifyError(
-      { status: 529, headers: [], body: Buffer.from('{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}'), nowMs: 0 },
+      {
+        status: 529,
+        headers: [],
+        body: Buffer.from('{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}'),
+        nowMs: 0,
+      },
       { profile: ANTHROPIC_PROFILE, upstreamModel: "up-model", headers: [], count: () => {} },
     );
     const plain = openaiChatClient.encodeError(overloaded, { requestId: "req_t1", hasFallenBack: false });
@@ -227,7 +277,13 @@ describe("worked examples toward this dialect", () => {
       headers: ["x-request-id", "req_t1", "x-should-retry", "true"],
       body: '{"error":{"message":"The model provider is overloaded.","type":"service_unavailable_error","param":null,"code":"server_is_overloaded"}}',
     });
-    const lost = { class: "network", origin: "upstream", message: "ECONNRESET 10.0.0.1", retrySame: true, fallback: true } as const;
+    const lost = {
+      class: "network",
+      origin: "upstream",
+      message: "ECONNRESET 10.0.0.1",
+      retrySame: true,
+      fallback: true,
+    } as const;
     expect(Buffer.from(openaiChatClient.encodeStreamError(lost, { requestId: "req_t1" })).toString()).toBe(
       'data: {"error":{"message":"The provider connection was lost.","type":"server_error","param":null,"code":"upstream_unreachable"}}\n\n',
     );

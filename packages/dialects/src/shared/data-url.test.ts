@@ -22,9 +22,12 @@ describe("splitDataUrl", () => {
     }
   });
 
-  test.each(["https://a.test/x", "data:text/plain,hello", "data:image/png;base64", "", "data:"])("gives nothing for %s", (url) => {
-    expect([splitDataUrl(slice(url)), splitDataUrl(url)]).toEqual([null, null]);
-  });
+  test.each(["https://a.test/x", "data:text/plain,hello", "data:image/png;base64", "", "data:"])(
+    "gives nothing for %s",
+    (url) => {
+      expect([splitDataUrl(slice(url)), splitDataUrl(url)]).toEqual([null, null]);
+    },
+  );
 
   test("references the data where it stands", () => {
     const url = slice("data:image/png;base64,AAAA");

@@ -24,7 +24,8 @@ export function isContextLengthText(message: string, status: number | undefined)
   return CONTEXT_LENGTH_TEXTS.some((pattern) => pattern.test(text));
 }
 
-const SPENDING_TEXT = /credit balance|insufficient balance|spend(?:ing)? limit|billing|out of credits|exceeded your current quota/i;
+const SPENDING_TEXT =
+  /credit balance|insufficient balance|spend(?:ing)? limit|billing|out of credits|exceeded your current quota/i;
 
 /** Whether an error text says that the account behind the credential has no money or quota left. */
 export function isSpendingText(message: string): boolean {

@@ -13,9 +13,15 @@ describe("maskSecrets", () => {
     ["AIzaSyA-1234567890abcdef", "[secret]"],
     ["This model's maximum context length is 8192 tokens.", "This model's maximum context length is 8192 tokens."],
     ["Unknown parameter: 'api_version'.", "Unknown parameter: 'api_version'."],
-    ["Invalid 'tools[0].function.name': string does not match pattern '^[a-zA-Z0-9_-]+$'.", "Invalid 'tools[0].function.name': string does not match pattern '^[a-zA-Z0-9_-]+$'."],
+    [
+      "Invalid 'tools[0].function.name': string does not match pattern '^[a-zA-Z0-9_-]+$'.",
+      "Invalid 'tools[0].function.name': string does not match pattern '^[a-zA-Z0-9_-]+$'.",
+    ],
     ["tool call_abc123def456ghi789jkl012 has no answer", "tool call_abc123def456ghi789jkl012 has no answer"],
-    ["max_tokens: 100000 is too large for claude-sonnet-4-5-20250929", "max_tokens: 100000 is too large for claude-sonnet-4-5-20250929"],
+    [
+      "max_tokens: 100000 is too large for claude-sonnet-4-5-20250929",
+      "max_tokens: 100000 is too large for claude-sonnet-4-5-20250929",
+    ],
   ])("%s", (text, masked) => {
     expect(maskSecrets(text)).toBe(masked);
   });
@@ -39,7 +45,9 @@ describe("clientTextOf", () => {
   test("passes texts about the client's request and our own, and replaces all others", () => {
     expect(clientTextOf(invalidRequest("Wrong.", "/n"))).toBe("Wrong.");
     expect(clientTextOf(upstreamError("rate-limit", "Slow down."))).toBe("Slow down.");
-    expect(clientTextOf(upstreamError("auth", "sk-123 is wrong"))).toBe("The gateway's provider credentials were rejected.");
+    expect(clientTextOf(upstreamError("auth", "sk-123 is wrong"))).toBe(
+      "The gateway's provider credentials were rejected.",
+    );
     expect(clientTextOf(upstreamError("upstream-5xx", "at db.internal"))).toBe("The model provider failed to answer.");
   });
 });

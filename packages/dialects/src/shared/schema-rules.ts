@@ -12,7 +12,13 @@ export interface SchemaSubset {
 }
 
 /** Keywords whose value is a map of schemas. */
-const SCHEMA_MAPS: ReadonlySet<string> = new Set(["properties", "$defs", "definitions", "patternProperties", "dependentSchemas"]);
+const SCHEMA_MAPS: ReadonlySet<string> = new Set([
+  "properties",
+  "$defs",
+  "definitions",
+  "patternProperties",
+  "dependentSchemas",
+]);
 /** Keywords whose value is a schema or a list of schemas. */
 const SCHEMA_VALUES: ReadonlySet<string> = new Set([
   "items",

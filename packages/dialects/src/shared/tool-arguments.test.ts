@@ -38,7 +38,8 @@ describe("argumentsAsValue", () => {
     ['{"a":', null],
     ['{"a":1} x', null],
   ])("%j", (json, expected) => {
-    for (const argument of [inToken(json), plain(json), { text: json, encoded: true }]) expect(valueOf(argument)).toBe(expected);
+    for (const argument of [inToken(json), plain(json), { text: json, encoded: true }])
+      expect(valueOf(argument)).toBe(expected);
   });
 
   test("takes decoded values", () => {

@@ -9,6 +9,12 @@ import { findHeader, GatewayError } from "@dragoman/core";
 import type { BodyReader } from "./body-reader.ts";
 import type { Connection, Tenant } from "./connection.ts";
 
+/** Up to this size a whole body goes out in one write with its head. */
+const MAX_JOINED_BODY_BYTES = 16_384;
+
+/** node:http joins a head only with a text body; each byte stands for itself in Latin-1, so none is changed. */
+const latin1Of = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).latin1Slice();
+
 /** The front end's own state that an answer depends on. */
 export interface ResponderHost {
   /** Set while the server shuts down: every answer is then its connection's last. */
@@ -102,6 +108,7 @@ export class NodeResponder implements Responder, Tenant {
     this.onDrain = null;
     this.onGone = null;
     if (bytes === null || bytes.byteLength === 0) this.#res.end();
+    else if (isWhole && bytes.byteLength <= MAX_JOINED_BODY_BYTES) this.#res.end(latin1Of(bytes), "latin1");
     else this.#res.end(bytes);
     this.#boundFlush();
   }

@@ -1,9 +1,20 @@
 // A gateway in this process with nothing real around it but the body pool: a fake clock, a fake upstream, fake clients.
-import { BodyPool } from "@dragoman/core";
-import type { DeploymentConfig, EngineLimits, ExchangeOutcome, GatewayConfig, ModelConfig, PooledBody } from "@dragoman/core";
+import { BodyPool, compileConfig, ConfigValidator, DialectRegistry, GatewayEngine } from "@dragoman/core";
+import type {
+  Admission,
+  Clock,
+  DeploymentConfig,
+  EngineLimits,
+  ExchangeOutcome,
+  GatewayConfig,
+  ModelConfig,
+  PooledBody,
+  Snapshot,
+  UpstreamClient,
+} from "@dragoman/core";
+import { BUILT_IN_DIALECTS, BUILT_IN_KINDS } from "@dragoman/dialects";
 
-import { createGateway } from "../../src/create-gateway.ts";
-import type { Gateway } from "../../src/create-gateway.ts";
+import { createNodeRandom, NODE_HASHER, SILENT_LOGGER } from "../../src/ports/index.ts";
 import { FakeClient } from "./fake-client.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { FakeUpstream } from "./fake-upstream.ts";
@@ -79,9 +90,44 @@ export function bodyOf(pool: BodyPool, text: string | Uint8Array): PooledBody {
   return collector.finish();
 }
 
+// Compiling the schema costs more than a whole proof; it holds no state.
+const VALIDATOR = new ConfigValidator();
+const REGISTRY = new DialectRegistry(BUILT_IN_DIALECTS, BUILT_IN_KINDS);
+
+function compile(config: GatewayConfig): Snapshot {
+  const compiled = compileConfig(config, { registry: REGISTRY, generation: 1, validator: VALIDATOR });
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
+  return compiled.snapshot;
+}
+
+/** What a bare engine is made from; everything else is this process's own. */
+export interface BareEngineOptions {
+  readonly config: GatewayConfig;
+  readonly clock: Clock;
+  readonly upstream: UpstreamClient;
+  readonly admission: Admission;
+  readonly onOutcome: (outcome: ExchangeOutcome) => void;
+  readonly limits?: Partial<EngineLimits>;
+}
+
+/** An engine over the built-in dialects that lets everybody in. */
+export function makeEngine(options: BareEngineOptions): GatewayEngine {
+  const { clock, upstream, admission, limits, onOutcome } = options;
+  return new GatewayEngine({
+    registry: REGISTRY,
+    snapshot: compile(options.config),
+    ports: { clock, random: createNodeRandom(), hasher: NODE_HASHER, logger: SILENT_LOGGER, upstream, admission },
+    makeAuthenticator: () => ({ authenticate: () => PROOF_PRINCIPAL }),
+    observers: [{ onOutcome }],
+    breaker: NEVER_OPEN,
+    userAgent: "dragoman/proofs",
+    ...(limits === undefined ? {} : { limits }),
+  });
+}
+
 /** A gateway with fakes on all sides. */
 export interface EngineStack {
-  readonly gateway: Gateway;
+  readonly gateway: GatewayEngine;
   readonly clock: FakeClock;
   readonly upstream: FakeUpstream;
   readonly admission: RecordingAdmission;
@@ -93,24 +139,25 @@ export interface EngineStack {
   leftovers(): string[];
 }
 
-export async function startEngine(
+/** Starts an engine on fakes. */
+export function startEngine(
   models: Readonly<Record<string, ModelConfig>>,
   options: { readonly limits?: Partial<EngineLimits>; readonly server?: GatewayConfig["server"] } = {},
-): Promise<EngineStack> {
+): EngineStack {
   const clock = new FakeClock();
   const upstream = new FakeUpstream();
   const admission = new RecordingAdmission();
   const pool = new WatchedPool();
   const outcomes: ExchangeOutcome[] = [];
   const origin = "http://upstream.invalid";
-  const gateway = await createGateway(proofConfig({ chat: origin, messages: origin }, models, options.server), {
+  const gateway = makeEngine({
+    config: proofConfig({ chat: origin, messages: origin }, models, options.server),
     clock,
     upstream,
     admission,
-    breaker: NEVER_OPEN,
+    onOutcome: (outcome) => outcomes.push(outcome),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   });
-  gateway.events.on("outcome", (outcome) => outcomes.push(outcome));
   return {
     gateway,
     clock,

@@ -145,7 +145,7 @@ const PAIRS = PROOF_DIALECTS.flatMap((client) => PROOF_DIALECTS.map((upstream) =
 
 describe.each(PAIRS)("a $client client of a $upstream upstream", ({ client: dialect, upstream }) => {
   it.each(ROWS.filter((row) => row.rules[upstream].length > 0))("settles once, by its rule: $name", async (row) => {
-    const stack = await startEngine({
+    const stack = startEngine({
       m: {
         attempts: 1,
         timeouts: { firstContent: "60s", idle: "60s" },
@@ -163,7 +163,7 @@ describe.each(PAIRS)("a $client client of a $upstream upstream", ({ client: dial
   });
 
   it("settles each attempt of a fallback for itself and closes the ticket once", async () => {
-    const stack = await startEngine({
+    const stack = startEngine({
       m: { attempts: 2, deployments: [deployment("a", upstream, { tier: 1 }), deployment("b", upstream, { tier: 2 })] },
     });
     const client = await stack.ask(dialect, streamRequest(dialect, "m"));
@@ -181,7 +181,7 @@ describe.each(PAIRS)("a $client client of a $upstream upstream", ({ client: dial
   });
 
   it("settles nothing and closes the ticket when the client leaves between two attempts", async () => {
-    const stack = await startEngine({ m: { attempts: 2, deployments: [deployment("a", upstream)] } });
+    const stack = startEngine({ m: { attempts: 2, deployments: [deployment("a", upstream)] } });
     const client = await stack.ask(dialect, streamRequest(dialect, "m"));
     stack.upstream.call(0).sent().fail();
     await stack.clock.advance(0);

@@ -1,0 +1,84 @@
+// What the laws must be told about a dialect: its two halves, where its requests come from, and what only its author can know.
+import type {
+  Capabilities,
+  ClientDialect,
+  ErrorClass,
+  Profile,
+  ProviderDialect,
+  RouteMatch,
+} from "@dragoman/core";
+import type { Arbitrary } from "fast-check";
+
+import type { JsonObject, JsonValue } from "./spelled-json.ts";
+
+/** An upstream stream in the form a vendor sends it. */
+export interface SampleStream {
+  /** The whole stream, framed. */
+  readonly text: string;
+  /** A complete answer that says the same, or null where the vendor has none. */
+  readonly whole: JsonValue | null;
+}
+
+/** A member that may vanish without a trace, and why: e.g. a value that its dialect defines as the default. */
+export interface NeutralMember {
+  /** Matches JSON Pointers. */
+  readonly pointer: RegExp;
+  readonly reason: string;
+}
+
+/** The status and type that clients must see for a class of errors. */
+export interface ExpectedError {
+  readonly status: number;
+  readonly type: string;
+  readonly code?: string;
+}
+
+/** One dialect under test. Generators should make everything that the dialect knows, and nothing that it refuses. */
+export interface DialectSubject<Facts = unknown> {
+  readonly client: ClientDialect<Facts>;
+  readonly provider: ProviderDialect;
+  /** The route of a generate request. */
+  readonly route: RouteMatch;
+  /** A provider kind of this dialect. */
+  readonly kind: string;
+  readonly profile: Profile;
+  /** A deployment that can do everything that this dialect can say. */
+  readonly capabilities: Capabilities;
+  /** Client options under which answers are compared; reasoning must be shown. */
+  readonly answerOptions: Readonly<Record<string, unknown>>;
+  /** What a request must ask for so that its answers show everything: reasoning, usage. */
+  readonly answerRequest: JsonObject;
+
+  /** Request bodies that this dialect accepts. */
+  readonly requests: Arbitrary<JsonObject>;
+  /** Bodies that together hold every member that the dialect knows. Each must be encodable when every loss is allowed, or hold one refused member only. */
+  readonly fullRequests: readonly JsonObject[];
+  /** Members that other dialects may ignore without saying so. */
+  readonly neutralMembers: readonly NeutralMember[];
+  /** Brings two spellings of one request into one form, for the lossless round trip; numbers come spelled. */
+  canonicalRequest(body: JsonValue): JsonValue;
+  /** What forwarding may change in a body, for a target with another model id; numbers come spelled. */
+  forwardedRequest(body: JsonValue, model: string): JsonValue;
+
+  /** Upstream streams, standard and odd but legal. Every candidate must show itself before another one stops. */
+  readonly streams: Arbitrary<SampleStream>;
+  /** The last record of a stream, after which nothing may be missing. */
+  readonly usages: Arbitrary<JsonObject>;
+  /** Whether an answer keeps the order of its parts; otherwise each kind is compared by itself. */
+  readonly ordersParts: boolean;
+  /** How many candidates one answer can hold. */
+  readonly maxCandidates: number;
+  /** Whether a refusal has a place of its own; otherwise it is text. */
+  readonly hasRefusals: boolean;
+  /** Whether the stop word tells a stop sequence from an ordinary end. */
+  readonly namesStopSequences: boolean;
+  /** Which components of usage clients are told. */
+  readonly usageMembers: readonly ("cacheRead" | "cacheWrite" | "reasoning")[];
+
+  /** What clients see for errors of the client or the gateway. */
+  readonly errors: Readonly<Record<ErrorClass, ExpectedError>>;
+  /** What they see where an upstream's error is the operator's fault, not the client's. */
+  readonly upstreamErrors: Partial<Readonly<Record<ErrorClass, ExpectedError>>>;
+  /** Classes that stay themselves when an envelope of this dialect is classified again. */
+  readonly distinguishes: readonly ErrorClass[];
+}
