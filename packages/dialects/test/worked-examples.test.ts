@@ -2,9 +2,8 @@
 // compared by value with the spelling of numbers, streams record by record.
 import { describe, expect, test } from "vitest";
 
-import { expandLossy, RecordFlag } from "@dragoman/core";
+import { expandLossy, mergeCapabilities, RecordFlag } from "@dragoman/core";
 import type { CapabilityOverrides, NeutralError } from "@dragoman/core";
-import { mergeCapabilities } from "@dragoman/core";
 
 import {
   answerContextOf,
@@ -21,15 +20,15 @@ import { anthropicSubject } from "./anthropic-subject.ts";
 import { blockOf, readFixture, recordsOf, wireOf } from "./fixture.ts";
 import { openaiChatSubject, withProfile } from "./openai-chat-subject.ts";
 
-const SUBJECTS: Readonly<Record<string, DialectSubject<never>>> = {
-  "openai-chat": openaiChatSubject as DialectSubject<never>,
-  anthropic: anthropicSubject as DialectSubject<never>,
+const SUBJECTS: Readonly<Record<string, DialectSubject>> = {
+  "openai-chat": openaiChatSubject,
+  anthropic: anthropicSubject,
 };
 
-function subjectOf(dialect: string, profile?: string): DialectSubject<never> {
+function subjectOf(dialect: string, profile?: string): DialectSubject {
   const subject = SUBJECTS[dialect];
   if (subject === undefined) throw new Error(dialect);
-  return profile === undefined ? subject : (withProfile(profile) as DialectSubject<never>);
+  return profile === undefined ? subject : (withProfile(profile));
 }
 
 /** What an upstream's answer is read with, and what the client's request asked for. */
@@ -42,7 +41,7 @@ interface AnswerRow {
   readonly asked?: Readonly<Record<string, unknown>>;
 }
 
-function factsOf(client: DialectSubject<never>, asked: Readonly<Record<string, unknown>> = {}): never {
+function factsOf(client: DialectSubject, asked: Readonly<Record<string, unknown>> = {}): unknown {
   const body = { model: "m", max_tokens: 9, messages: [{ role: "user", content: "x" }], ...asked };
   return mustRead(client, JSON.stringify(body)).head.facts;
 }

@@ -17,6 +17,7 @@ const { values: options } = parseArgs({
     seconds: { type: "string", default: "2" },
     connections: { type: "string", default: "64" },
     warmup: { type: "string", default: "20000" },
+    rate: { type: "string", default: "0" },
     only: { type: "string" },
     json: { type: "string" },
   },
@@ -24,6 +25,8 @@ const { values: options } = parseArgs({
 
 const KEY = "dgm_bench_key_for_loopback_only";
 const CONNECTIONS = Number(options.connections);
+/** Requests per second of the measured rounds; 0 = as many as the process under test can do. */
+const RATE = Number(options.rate);
 const canPin = cpus().length > 1 && existsSync("/usr/bin/taskset");
 
 const child = (name, args, core) =>
@@ -59,8 +62,8 @@ const median = (numbers) => {
 };
 
 /** CPU µs per completed request of one process, over one round of load. */
-async function runRound(load, subject, { seconds, minRequests }) {
-  load.process.send({ type: "start", port: subject.port, key: KEY, connections: CONNECTIONS, path: subject.path, body: subject.body });
+async function runRound(load, subject, { seconds, minRequests, rate }) {
+  load.process.send({ type: "start", port: subject.port, key: KEY, connections: CONNECTIONS, path: subject.path, body: subject.body, rate });
   await sleep(150);
   const pid = subject.process.pid;
   const before = { cpu: cpuSeconds(pid), count: (await ask(load, { type: "count" }, "count")).completed };
@@ -102,12 +105,12 @@ const ROWS = [
 try {
   for (const row of ROWS) {
     const requests = row.stream || row.large ? Math.ceil(Number(options.warmup) / 10) : Number(options.warmup);
-    await runRound(load, { ...row.subject, path: row.path, body: row.body }, { seconds: 1, minRequests: requests });
+    await runRound(load, { ...row.subject, path: row.path, body: row.body }, { seconds: 1, minRequests: requests, rate: 0 });
   }
   const results = new Map(ROWS.map((row) => [row.id, []]));
   for (let round = 0; round < Number(options.rounds); round++) {
     for (const row of ROWS) {
-      const result = await runRound(load, { ...row.subject, path: row.path, body: row.body }, { seconds: Number(options.seconds), minRequests: 1 });
+      const result = await runRound(load, { ...row.subject, path: row.path, body: row.body }, { seconds: Number(options.seconds), minRequests: 1, rate: RATE });
       results.get(row.id).push(result);
     }
   }
@@ -153,18 +156,18 @@ function gatewayNode() {
 function print(figures, scan) {
   const { cpu, cores, kernel, node } = machine();
   const out = [
-    `CPU time per unit, closed loop of ${CONNECTIONS}, median [min–max] of ${options.rounds} interleaved rounds of ${options.seconds} s`,
+    `CPU time per unit, closed loop of ${CONNECTIONS}${RATE > 0 ? ` paced to ${RATE} requests/s` : ""}, median [min–max] of ${options.rounds} interleaved rounds of ${options.seconds} s`,
     `${cpu}, ${cores} cores, kernel ${kernel}, Node ${node}${canPin ? ", process under test pinned to core 0, the rest to core 1" : ""}`,
     "",
-    "| what | µs | unit | ratio | of | target |",
-    "|---|---|---|---|---|---|",
+    "| what | µs | unit | requests/s | ratio | of | target |",
+    "|---|---|---|---|---|---|---|",
   ];
   for (const row of figures) {
     const range = `${row.microseconds.toFixed(1)} [${row.min.toFixed(1)}–${row.max.toFixed(1)}]`;
     const verdict = row.ratio === null ? "" : row.target === null ? "" : `≤ ${row.target} ${row.ratio <= row.target ? "reached" : "MISSED"}`;
-    out.push(`| ${row.label} | ${range} | ${row.unit} | ${row.ratio === null ? "" : row.ratio.toFixed(2)} | ${row.against ?? ""} | ${verdict} |`);
+    out.push(`| ${row.label} | ${range} | ${row.unit} | ${row.perSecond.toFixed(0)} | ${row.ratio === null ? "" : row.ratio.toFixed(2)} | ${row.against ?? ""} | ${verdict} |`);
   }
-  for (const row of scan) out.push(`| ${row.label} | ${row.microseconds.toFixed(2)} | text | ${row.ratio.toFixed(2)}× faster | JSON.parse(toString) ${row.baseline.toFixed(2)} µs | ${row.target === null ? "" : `≥ ${row.target} ${row.ratio >= row.target ? "reached" : "MISSED"}`} |`);
+  for (const row of scan) out.push(`| ${row.label} | ${row.microseconds.toFixed(2)} | text | | ${row.ratio.toFixed(2)}× faster | JSON.parse(toString) ${row.baseline.toFixed(2)} µs | ${row.target === null ? "" : `≥ ${row.target} ${row.ratio >= row.target ? "reached" : "MISSED"}`} |`);
   out.push("", `gateway process: ${residentMiB(gateway.process.pid).toFixed(0)} MiB resident after the run`);
   process.stdout.write(`${out.join("\n")}\n`);
 }

@@ -11,6 +11,7 @@ export class ForwardStreamReader implements AnswerReader {
   readonly #outlet: AnswerOutlet;
   readonly #observer: StreamObserver;
   readonly #records: RecordReader;
+  readonly #terminator: Uint8Array | null;
   #chunk: Uint8Array | null = null;
   /** The run of records of the current chunk that were not copied yet. */
   #runStart = -1;
@@ -19,6 +20,7 @@ export class ForwardStreamReader implements AnswerReader {
 
   constructor(options: ReaderOptions) {
     this.#outlet = options.outlet;
+    this.#terminator = options.client.streamTerminator ?? null;
     this.#observer = options.provider.createStreamObserver(options.decodeContext, options.head);
     this.#records = createRecordReader(options.provider.framing, {
       maxRecordBytes: options.limits.maxRecordBytes,
@@ -47,8 +49,13 @@ export class ForwardStreamReader implements AnswerReader {
     this.#flushRun();
     if (this.#isDone) return;
     const error = this.#observer.finish();
-    if (error !== null) this.#fail(error);
-    else this.#complete();
+    if (error !== null) {
+      this.#fail(error);
+      return;
+    }
+    // The answer is whole although its last record is missing: the client still has to get one.
+    if (this.#terminator !== null) this.#outlet.write(this.#terminator);
+    this.#complete();
   }
 
   #onRecord(record: FramedRecord): void {

@@ -1,6 +1,7 @@
 /** The seam between an attempt and the ways an upstream's answer is read: forwarded or translated, whole or streamed, or an error. */
 import type { ClientDialect, DecodeContext, AnswerContext, ProviderDialect, RequestHead } from "../dialect/index.ts";
 import type { NeutralError, Usage } from "../ir/index.ts";
+import type { ScannerPool } from "../json/index.ts";
 import type { EngineLimits } from "./limits.ts";
 
 /** Reads one answer's body. Calls are synchronous; after `fail`, `whole` or `complete` on the outlet nothing more comes. */
@@ -40,4 +41,5 @@ export interface ReaderOptions {
   readonly decodeContext: DecodeContext;
   readonly answerContext: AnswerContext;
   readonly limits: EngineLimits;
+  readonly scanners: ScannerPool;
 }

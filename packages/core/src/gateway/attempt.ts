@@ -7,6 +7,7 @@
 import { findHeader, type AnswerContext, type ClientDialect, type DecodeContext, type HeaderList, type RequestHead } from "../dialect/index.ts";
 import type { Credential } from "../config/index.ts";
 import type { NeutralError, Operation, Usage } from "../ir/index.ts";
+import type { ScannerPool } from "../json/index.ts";
 import type { PlanCandidate } from "../route/index.ts";
 import { CommitGate } from "../stream/index.ts";
 import { ErrorReader, type ErrorAnswer } from "./answer-error.ts";
@@ -42,6 +43,7 @@ export interface AttemptHost {
   readonly delivery: Delivery;
   readonly deadlines: Deadlines;
   readonly limits: EngineLimits;
+  readonly answerScanners: ScannerPool;
   readonly keepAliveMs: number;
   readonly clock: Clock;
   readonly upstream: UpstreamClient;
@@ -348,6 +350,7 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
       decodeContext: context,
       answerContext: this.#host.answerContext(this.candidate),
       limits,
+      scanners: this.#host.answerScanners,
     };
     const kind = contentKind(findHeader(headers, "content-type"));
     const isRewritten = !isForward || provider.normalizesAnswers(profile);

@@ -17,7 +17,10 @@ export interface Engine {
   readonly retryBudget: RetryBudget;
   readonly backoff: BackoffLimits;
   readonly limits: EngineLimits;
+  /** For request bodies, which may not repeat a name. */
   readonly scanners: ScannerPool;
+  /** For upstream answers: a repeated name is no reason to lose one, the last wins. */
+  readonly answerScanners: ScannerPool;
   readonly tracker: TaskTracker;
   readonly observers: readonly Observer[];
   /** When the gateway started, milliseconds since 1970. */

@@ -5,7 +5,7 @@
 import type { Snapshot } from "../config/index.ts";
 import type { AnswerContext, ClientDialect, HeaderList, Issue, RequestHead, RouteMatch } from "../dialect/index.ts";
 import type { NeutralError, NeutralRequest, Operation } from "../ir/index.ts";
-import type { Document, JsonSyntaxError, Scanner } from "../json/index.ts";
+import type { Document, JsonSyntaxError, Scanner, ScannerPool } from "../json/index.ts";
 import type { PlanCandidate } from "../route/index.ts";
 import { announcesBody } from "./announced-body.ts";
 import { buildJsonHeaders, buildStreamHeaders, type AnswerHeaderParts } from "./answer-headers.ts";
@@ -94,6 +94,9 @@ export class Exchange implements AttemptHost, DeliveryHost {
   }
   get upstream(): UpstreamClient {
     return this.engine.ports.upstream;
+  }
+  get answerScanners(): ScannerPool {
+    return this.engine.answerScanners;
   }
   get userAgent(): string {
     return this.engine.userAgent;

@@ -56,6 +56,7 @@ export class GatewayEngine {
   constructor(options: GatewayEngineOptions) {
     const { ports } = options;
     const startedMs = ports.clock.nowMs();
+    const hashSeed = Math.floor(ports.random.next() * 0x1_0000_0000);
     this.#engine = {
       registry: options.registry,
       ports,
@@ -65,7 +66,8 @@ export class GatewayEngine {
       retryBudget: new RetryBudget(startedMs),
       backoff: options.backoff ?? DEFAULT_BACKOFF,
       limits: { ...DEFAULT_ENGINE_LIMITS, ...options.limits },
-      scanners: new ScannerPool({ hashSeed: Math.floor(ports.random.next() * 0x1_0000_0000) }),
+      scanners: new ScannerPool({ hashSeed }),
+      answerScanners: new ScannerPool({ hashSeed, duplicates: "last-wins" }),
       tracker: new TaskTracker((error, name) => {
         this.#hasFailedTask = true;
         ports.logger.error({ task: name, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }, "a task of the gateway failed");

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import type { NeutralError } from "../ir/index.ts";
@@ -63,5 +64,33 @@ describe("HealthBoard", () => {
     board.markCredentialDead("y", 1, 0);
     expect(pick(1, 0)).toBeUndefined();
     expect(pick(2, 0)).toBeDefined();
+  });
+
+  it("has none of none", () => {
+    expect(new HealthBoard().pickCredential("p", [], 1, 0)).toBeNull();
+  });
+
+  it("takes each provider's credentials in a turn of their own", () => {
+    const board = new HealthBoard();
+    const credentials = [{ id: "x" }, { id: "y" }];
+    expect(board.pickCredential("p", credentials, 1, 0)?.id).toBe("x");
+    expect(board.pickCredential("q", credentials, 1, 0)?.id).toBe("x");
+    expect(board.pickCredential("p", credentials, 1, 0)?.id).toBe("y");
+  });
+
+  it("uses living credentials equally, whichever are dead (property)", () => {
+    const credentials = ["a", "b", "c", "d"].map((id) => ({ id }));
+    fc.assert(
+      fc.property(fc.subarray(credentials), (dead) => {
+        const board = new HealthBoard();
+        for (const { id } of dead) board.markCredentialDead(id, 1, 0);
+        const draws = (credentials.length - dead.length) * 10;
+        const seen = Array.from({ length: draws }, () => board.pickCredential("p", credentials, 1, 0)?.id);
+        for (const { id } of credentials) {
+          const expected = dead.some((each) => each.id === id) ? 0 : 10;
+          expect(seen.filter((each) => each === id)).toHaveLength(expected);
+        }
+      }),
+    );
   });
 });

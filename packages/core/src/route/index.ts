@@ -6,7 +6,7 @@ export type { BackoffLimits } from "./backoff.ts";
 export { RetryBudget } from "./retry-budget.ts";
 export { DEFAULT_BREAKER, DeploymentHealth } from "./health.ts";
 export type { BreakerLimits, HealthCall, Unavailability } from "./health.ts";
-export { CREDENTIAL_RETRY_MS, HealthBoard, MAX_MODELS_PER_DEPLOYMENT } from "./health-board.ts";
+export { CREDENTIAL_RETRY_MS, HealthBoard } from "./health-board.ts";
 export { orderByWeight } from "./order.ts";
 export { chooseDialect, Plan } from "./plan.ts";
 export type { PlanCandidate, EncodeFor, PlanOptions, RefusedDeployment, RestingDeployment } from "./plan.ts";

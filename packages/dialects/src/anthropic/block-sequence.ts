@@ -7,7 +7,6 @@ import {
   escapeBytes,
   isSlice,
   rawToValue,
-  textToString,
   unescapeBytes,
   type AnswerContext,
   type ByteSlice,
@@ -20,10 +19,9 @@ import {
 
 import { protocolError } from "../shared/neutral-error.ts";
 import { deltaPrefix, insideOf, type DeltaKind, type EventWriter } from "./event-writer.ts";
-import { ANTHROPIC } from "./members.ts";
 import type { AnthropicFacts } from "./read-head.ts";
 import { carrierOf, thinkingPolicy, type ThinkingPolicy } from "./reasoning-carrier.ts";
-import { StreamBlock, type BlockKind } from "./stream-block.ts";
+import { createBlock, THINKING_OPENING, type StreamBlock } from "./stream-block.ts";
 import { isBlankText } from "./text-checks.ts";
 
 /** Bytes that may wait for their block's turn. */
@@ -33,7 +31,6 @@ const NOTHING: ByteSlice = { bytes: new Uint8Array(0), start: 0, end: 0 };
 const SEGMENT_BREAK: ByteSlice = insideOf("\n\n");
 const CUSTOM_START: ByteSlice = insideOf('{"input":"');
 const CUSTOM_END: ByteSlice = insideOf('"}');
-const THINKING_OPENING = '{"type":"thinking","thinking":"","signature":""}';
 
 const DELTA_OF_KIND: Readonly<Record<"text" | "thinking" | "call" | "custom-call", DeltaKind>> = {
   text: "text",
@@ -80,7 +77,7 @@ export class BlockSequence {
   }
 
   startPart(part: number, head: PartHead): NeutralError | null {
-    const block = this.#createBlock(head);
+    const block = createBlock(head, this.#context);
     this.#blocks.set(part, block);
     if (block.kind === "omitted") {
       this.#hasOmitted = true;
@@ -160,32 +157,6 @@ export class BlockSequence {
     this.#settle();
   }
 
-  #createBlock(head: PartHead): StreamBlock {
-    switch (head.type) {
-      case "text":
-      case "refusal":
-        return new StreamBlock("text", '{"type":"text","text":""}');
-      case "reasoning":
-        return new StreamBlock("thinking", THINKING_OPENING);
-      case "tool-call": {
-        const kind: BlockKind = head.kind === "custom" ? "custom-call" : "call";
-        const caller = this.#context.options["fullMembers"] === true ? ',"caller":{"type":"direct"}' : "";
-        const name = encodeString(textToString(head.name));
-        const opening = `{"type":"tool_use","id":${encodeString(head.id)},"name":${name},"input":{}${caller}}`;
-        const block = new StreamBlock(kind, opening);
-        if (head.signature !== undefined) block.carrier = carrierOf(head.signature, this.#context);
-        return block;
-      }
-      case "server-tool":
-      case "opaque":
-        return head.dialect === ANTHROPIC
-          ? new StreamBlock("whole", JSON.stringify(rawToValue(head.raw)))
-          : new StreamBlock("omitted", "");
-      default:
-        return new StreamBlock("omitted", "");
-    }
-  }
-
   /** Closes the live block when it must make room or is over, and lets the next ones take their turns. */
   #settle(): void {
     for (;;) {
@@ -259,7 +230,10 @@ export class BlockSequence {
   }
 
   #writeStart(index: number, opening: string): void {
-    this.#writer.event("content_block_start", `{"type":"content_block_start","index":${index},"content_block":${opening}}`);
+    this.#writer.event(
+      "content_block_start",
+      `{"type":"content_block_start","index":${index},"content_block":${opening}}`,
+    );
   }
 
   #writeStop(index: number): void {

@@ -52,7 +52,8 @@ export class CacheMarks {
     const known = target.capabilities.cacheTtls.filter((ttl) => WORDS[ttl] !== undefined).toSorted((a, b) => a - b);
     const ttl = known.find((candidate) => candidate >= wanted) ?? known.at(-1);
     if (ttl === undefined) return '{"type":"ephemeral"}';
-    if (ttl < wanted) issues.drop("cache_ttl_reduced", at, "The cache life is longer than the longest of the deployment.");
+    if (ttl < wanted)
+      issues.drop("cache_ttl_reduced", at, "The cache life is longer than the longest of the deployment.");
     else if (ttl > wanted) issues.adapt("prompt_cache_adapted", at, "The cache life was rounded up.");
     return `{"type":"ephemeral","ttl":"${WORDS[ttl] as string}"}`;
   }

@@ -28,5 +28,9 @@ export function checkHeaders(headers: HeaderList): NeutralError | null {
 
 /** Whether a request belongs to this dialect's clients, by path or by the header that all of them send. */
 export function claims(path: string, headers: HeaderList): boolean {
-  return path === "/v1/messages" || path.startsWith("/v1/messages/") || findHeader(headers, "anthropic-version") !== undefined;
+  return (
+    path === "/v1/messages" ||
+    path.startsWith("/v1/messages/") ||
+    findHeader(headers, "anthropic-version") !== undefined
+  );
 }

@@ -7,8 +7,16 @@ describe("readCredential", () => {
   const rows = [
     { name: "x-api-key", headers: ["X-Api-Key", "k1"], expected: { ok: true, secret: "k1" } },
     { name: "bearer", headers: ["authorization", "bearer k1"], expected: { ok: true, secret: "k1" } },
-    { name: "both the same", headers: ["x-api-key", "k1", "authorization", "Bearer k1"], expected: { ok: true, secret: "k1" } },
-    { name: "both different", headers: ["x-api-key", "k1", "authorization", "Bearer k2"], expected: { ok: false, reason: "conflict" } },
+    {
+      name: "both the same",
+      headers: ["x-api-key", "k1", "authorization", "Bearer k1"],
+      expected: { ok: true, secret: "k1" },
+    },
+    {
+      name: "both different",
+      headers: ["x-api-key", "k1", "authorization", "Bearer k2"],
+      expected: { ok: false, reason: "conflict" },
+    },
     { name: "none", headers: [], expected: { ok: true, secret: null } },
     { name: "another scheme", headers: ["authorization", "Basic abc"], expected: { ok: true, secret: null } },
   ];
@@ -37,7 +45,9 @@ describe("checkHeaders", () => {
     }
   });
   it("refuses an unknown version as an invalid request", () => {
-    expect(anthropicClient.checkHeaders(["anthropic-version", "2019-01-01"])).toMatchObject({ class: "invalid-request" });
+    expect(anthropicClient.checkHeaders(["anthropic-version", "2019-01-01"])).toMatchObject({
+      class: "invalid-request",
+    });
   });
 });
 
@@ -63,7 +73,10 @@ describe("readHead", () => {
     { body: '{"model":"m","stream":"yes"}', message: "/stream: expected true or false, found a string." },
   ];
   it.each(refused)("refuses $body with its place", ({ body, message }) => {
-    expect(anthropicClient.readHead(documentOf(body), route)).toMatchObject({ ok: false, error: { class: "invalid-request", message } });
+    expect(anthropicClient.readHead(documentOf(body), route)).toMatchObject({
+      ok: false,
+      error: { class: "invalid-request", message },
+    });
   });
 });
 
@@ -71,7 +84,12 @@ describe("estimateInputTokens", () => {
   it("counts media by what they are, not by their base64", () => {
     const image = (length: number): unknown => ({
       model: "m",
-      messages: [{ role: "user", content: [{ type: "image", source: { type: "base64", media_type: "image/png", data: "A".repeat(length) } }] }],
+      messages: [
+        {
+          role: "user",
+          content: [{ type: "image", source: { type: "base64", media_type: "image/png", data: "A".repeat(length) } }],
+        },
+      ],
     });
     const small = anthropicClient.estimateInputTokens(documentOf(image(4)));
     expect(anthropicClient.estimateInputTokens(documentOf(image(4_000_000)))).toBe(small);

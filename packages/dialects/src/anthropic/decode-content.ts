@@ -86,7 +86,9 @@ export class ContentDecoder {
       case "redacted_thinking": {
         const data = this.#reader.requiredString(block, "data", at);
         const signature = this.#ownSignature("ar", data);
-        parts.push(this.#finish({ type: "reasoning", form: "opaque", texts: [], redacted: data, signature, at }, block, type));
+        parts.push(
+          this.#finish({ type: "reasoning", form: "opaque", texts: [], redacted: data, signature, at }, block, type),
+        );
         break;
       }
       case "tool_use":
@@ -121,7 +123,11 @@ export class ContentDecoder {
     const { document } = this.#reader;
     if (extension.path !== "caller" || !isSlice(extension.raw)) return false;
     const { start, end } = extension.raw;
-    const source = Buffer.from(document.bytes.buffer, document.bytes.byteOffset + start, Math.min(end - start, 64)).toString("latin1");
+    const source = Buffer.from(
+      document.bytes.buffer,
+      document.bytes.byteOffset + start,
+      Math.min(end - start, 64),
+    ).toString("latin1");
     return /^\{\s*"type"\s*:\s*"direct"\s*\}$/.test(source);
   }
 
@@ -228,7 +234,8 @@ export class ContentDecoder {
       id: reader.requiredString(block, "id", at),
       name: reader.requiredString(block, "name", at),
       kind: "function",
-      arguments: input === ABSENT ? { text: "{}", encoded: false } : { text: reader.document.raw(input), encoded: false },
+      arguments:
+        input === ABSENT ? { text: "{}", encoded: false } : { text: reader.document.raw(input), encoded: false },
       at,
     };
   }

@@ -63,14 +63,28 @@ describe("decodeRequest", () => {
       tools: [],
       thinking: null,
     });
-    for (const member of ["serviceTier", "speed", "toolChoice", "parallelTools", "stop", "reasoning", "state", "betas"]) {
+    for (const member of [
+      "serviceTier",
+      "speed",
+      "toolChoice",
+      "parallelTools",
+      "stop",
+      "reasoning",
+      "state",
+      "betas",
+    ]) {
       expect(request).not.toHaveProperty(member);
     }
   });
 
   it("references the client's bytes for text", () => {
     const document = documentOf(user("x".repeat(5000)));
-    const decoded = decodeRequest(document, headOf(document), { operation: "generate", path: "", query: "", captures: {} }, []);
+    const decoded = decodeRequest(
+      document,
+      headOf(document),
+      { operation: "generate", path: "", query: "", captures: {} },
+      [],
+    );
     if (!decoded.ok) throw new Error(decoded.error.message);
     const [part] = decoded.request.messages[0]?.parts ?? [];
     expect(part?.type === "text" && isSlice(part.text) && part.text.bytes === document.bytes).toBe(true);
@@ -107,7 +121,11 @@ describe("decodeRequest", () => {
       ],
     });
     const parts = request.messages[2]?.parts ?? [];
-    expect(parts.map((part) => (part.type === "tool-result" ? textToString(part.callId) : part.type))).toEqual(["1", "2", "text"]);
+    expect(parts.map((part) => (part.type === "tool-result" ? textToString(part.callId) : part.type))).toEqual([
+      "1",
+      "2",
+      "text",
+    ]);
   });
 
   it("keeps call arguments byte for byte", () => {
@@ -120,7 +138,10 @@ describe("decodeRequest", () => {
   });
 
   const media = [
-    { source: { type: "base64", media_type: "image/png", data: "QQ==" }, expected: { from: "base64", mime: "image/png", data: "QQ==" } },
+    {
+      source: { type: "base64", media_type: "image/png", data: "QQ==" },
+      expected: { from: "base64", mime: "image/png", data: "QQ==" },
+    },
     { source: { type: "url", url: "https://x.test/a.png" }, expected: { from: "url", url: "https://x.test/a.png" } },
     { source: { type: "file", file_id: "f1" }, expected: { from: "file-ref", dialect: "anthropic", id: "f1" } },
   ];
@@ -132,7 +153,13 @@ describe("decodeRequest", () => {
     const image = { type: "image", source: { type: "url", url: "u" } };
     const content = [{ type: "text", text: "a" }, image, { type: "text", text: "b" }];
     const parts = partsOf([
-      { type: "document", source: { type: "text", media_type: "text/plain", data: "d" }, title: "T", context: "C", citations: { enabled: true } },
+      {
+        type: "document",
+        source: { type: "text", media_type: "text/plain", data: "d" },
+        title: "T",
+        context: "C",
+        citations: { enabled: true },
+      },
       { type: "document", source: { type: "content", content } },
     ]);
     expect(plain(parts)).toMatchObject([
@@ -169,15 +196,24 @@ describe("decodeRequest", () => {
   });
 
   it("keeps server blocks and unknown blocks whole", () => {
-    const parts = partsOf([{ type: "web_search_tool_result", tool_use_id: "1" }, { type: "hologram", depth: 3 }]);
+    const parts = partsOf([
+      { type: "web_search_tool_result", tool_use_id: "1" },
+      { type: "hologram", depth: 3 },
+    ]);
     expect(parts.map(({ type }) => type)).toEqual(["server-tool", "opaque"]);
     expect(parts[1]?.type === "opaque" && rawToValue(parts[1].raw)).toEqual({ type: "hologram", depth: 3 });
   });
 
   const thinking = [
     { body: { thinking: { type: "disabled" } }, expected: { mode: "off" } },
-    { body: { thinking: { type: "enabled", budget_tokens: 2000 } }, expected: { mode: "budget", budgetTokens: "2000" } },
-    { body: { thinking: { type: "adaptive", display: "summarized" } }, expected: { mode: "adaptive", show: "summary" } },
+    {
+      body: { thinking: { type: "enabled", budget_tokens: 2000 } },
+      expected: { mode: "budget", budgetTokens: "2000" },
+    },
+    {
+      body: { thinking: { type: "adaptive", display: "summarized" } },
+      expected: { mode: "adaptive", show: "summary" },
+    },
     { body: { thinking: { type: "between_tools" } }, expected: { mode: "between-tools" } },
     { body: { output_config: { effort: "max" } }, expected: { effort: "max" } },
   ];
@@ -203,7 +239,12 @@ describe("decodeRequest", () => {
       tool_choice: { type: "any", disable_parallel_tool_use: true },
     });
     expect(plain(request.tools)).toMatchObject([
-      { kind: "function", name: "f", strict: true, extensions: [{ path: "input_examples", code: "tool_extra_unsupported" }] },
+      {
+        kind: "function",
+        name: "f",
+        strict: true,
+        extensions: [{ path: "input_examples", code: "tool_extra_unsupported" }],
+      },
       { kind: "server", toolType: "bash_20250124", clientExecuted: true },
       { kind: "server", toolType: "web_search_20250305", clientExecuted: false },
       { kind: "function", name: "g", extensions: [] },
@@ -233,38 +274,72 @@ describe("decodeRequest", () => {
       ["output_config.task_budget", "unknown_field", "/output_config/task_budget"],
       ["metadata.team", undefined, "/metadata/team"],
     ]);
-    expect(request.messages[0]?.parts[0]?.extensions).toMatchObject([{ path: "glow", at: "/messages/0/content/0/glow" }]);
+    expect(request.messages[0]?.parts[0]?.extensions).toMatchObject([
+      { path: "glow", at: "/messages/0/content/0/glow" },
+    ]);
     expect(plain(request.state)).toEqual({ thread: '{"id":"t"}' });
     expect(request.betas).toEqual(["b-1"]);
   });
 
   const refused = [
+    {
+      body: { ...(user("x") as object), max_tokens: 1.5 },
+      message: "/max_tokens: expected a whole number that is not negative.",
+    },
+    {
+      body: { ...(user("x") as object), max_tokens: -1 },
+      message: "/max_tokens: expected a whole number that is not negative.",
+    },
     { body: { ...base }, message: "/messages: expected a list of messages, found nothing." },
     { body: { ...base, messages: {} }, message: "/messages: expected a list of messages, found an object." },
     { body: { ...base, messages: [] }, message: "/messages: expected at least one message, found an empty list." },
     { body: { ...base, messages: [3] }, message: "/messages/0: expected a message object, found a number." },
-    { body: { ...base, messages: [{ role: "tool", content: "" }] }, message: "/messages/0/role: expected one of user, assistant, system, found a string." },
+    {
+      body: { ...base, messages: [{ role: "tool", content: "" }] },
+      message: "/messages/0/role: expected one of user, assistant, system, found a string.",
+    },
     { body: user(7), message: "/messages/0/content: expected a string or a list of content blocks, found a number." },
     { body: user(["x"]), message: "/messages/0/content/0: expected a content block with a type, found a string." },
-    { body: user([{ type: "text", text: 1 }]), message: "/messages/0/content/0/text: expected a string, found a number." },
+    {
+      body: user([{ type: "text", text: 1 }]),
+      message: "/messages/0/content/0/text: expected a string, found a number.",
+    },
     { body: user([{ type: "image" }]), message: "/messages/0/content/0/source: expected an object, found nothing." },
-    { body: { model: "m", messages: [{ role: "user", content: "x" }] }, message: "/max_tokens: expected a number, found nothing." },
-    { body: { ...(user("x") as object), temperature: "hot" }, message: "/temperature: expected a number, found a string." },
+    {
+      body: { model: "m", messages: [{ role: "user", content: "x" }] },
+      message: "/max_tokens: expected a number, found nothing.",
+    },
+    {
+      body: { ...(user("x") as object), temperature: "hot" },
+      message: "/temperature: expected a number, found a string.",
+    },
     { body: { ...(user("x") as object), tools: [{}] }, message: "/tools/0/name: expected a string, found nothing." },
-    { body: { ...(user("x") as object), tool_choice: { type: "tool", name: "f" } }, message: "/tool_choice/name: expected the name of a tool in `tools`." },
-    { body: { ...(user("x") as object), thinking: { type: "enabled" } }, message: "/thinking/budget_tokens: expected a number, found nothing." },
+    {
+      body: { ...(user("x") as object), tool_choice: { type: "tool", name: "f" } },
+      message: "/tool_choice/name: expected the name of a tool in `tools`.",
+    },
+    {
+      body: { ...(user("x") as object), thinking: { type: "enabled" } },
+      message: "/thinking/budget_tokens: expected a number, found nothing.",
+    },
   ];
   it.each(refused)("refuses: $message", ({ body, message }) => {
     expect(() => requestOf(body)).toThrow(message);
   });
 
   it("takes a counting call without an output limit", () => {
-    const request = requestOf({ model: "m", messages: [{ role: "user", content: "x" }], temperature: 1, new_member: 1 }, "count-tokens");
+    const request = requestOf(
+      { model: "m", messages: [{ role: "user", content: "x" }], temperature: 1, new_member: 1 },
+      "count-tokens",
+    );
     expect(request).toMatchObject({ operation: "count-tokens", sampling: {}, extensions: [] });
   });
 
   it("takes time in proportion to the number of messages", () => {
-    const messages = Array.from({ length: 20_000 }, (_, index) => ({ role: index % 2 === 0 ? "user" : "assistant", content: "x" }));
+    const messages = Array.from({ length: 20_000 }, (_, index) => ({
+      role: index % 2 === 0 ? "user" : "assistant",
+      content: "x",
+    }));
     expect(requestOf({ ...base, messages }).messages).toHaveLength(20_000);
   });
 });

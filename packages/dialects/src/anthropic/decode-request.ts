@@ -9,6 +9,7 @@ import {
   type HeaderList,
   type NeutralRequest,
   type NodeIndex,
+  type Num,
   type OutputFormat,
   type Reasoning,
   type RequestHead,
@@ -106,7 +107,10 @@ function decodeSampling(reader: BodyReader): Sampling {
   return sampling;
 }
 
-function decodeFormat(reader: BodyReader, outputConfig: NodeIndex): { readonly format?: OutputFormat; readonly at: string } {
+function decodeFormat(
+  reader: BodyReader,
+  outputConfig: NodeIndex,
+): { readonly format?: OutputFormat; readonly at: string } {
   const { document } = reader;
   const inConfig = reader.object(outputConfig, "format", "/output_config");
   // The deprecated beta spelling stands at the top level.
@@ -169,11 +173,18 @@ function decodeCacheAndSpeed(reader: BodyReader, request: OpenRequest): void {
   if (reader.word(root, "speed", "", ["standard", "fast"]) === "fast") request.speed = "fast";
 }
 
+/** Token counts are whole and not negative; `1e3` is a legal spelling. */
+function isTokenCount(number: Num): boolean {
+  const value = numToNumber(number);
+  return Number.isInteger(value) && value >= 0;
+}
+
 function decodeLimitsAndIdentity(reader: BodyReader, request: OpenRequest): void {
   const { document } = reader;
   const { root } = document;
   const maxTokens = reader.number(root, "max_tokens", "");
   if (maxTokens === undefined) reader.refuse(reader.member(root, "max_tokens"), "/max_tokens", "a number");
+  else if (!isTokenCount(maxTokens)) reader.refuseValue("/max_tokens", "expected a whole number that is not negative.");
   // Zero tokens of output: the request only fills the prompt cache.
   else if (numToNumber(maxTokens) === 0) request.cache = { ...request.cache, prewarm: true };
   else request.maxOutputTokens = maxTokens;
@@ -182,7 +193,8 @@ function decodeLimitsAndIdentity(reader: BodyReader, request: OpenRequest): void
   const metadata = reader.object(root, "metadata", "");
   const endUser = reader.string(metadata, "user_id", "/metadata");
   if (endUser !== undefined) request.identity = { endUser };
-  if (reader.word(root, "service_tier", "", ["auto", "standard_only"]) === "standard_only") request.serviceTier = "default";
+  if (reader.word(root, "service_tier", "", ["auto", "standard_only"]) === "standard_only")
+    request.serviceTier = "default";
   const thread = reader.member(root, "thread");
   if (thread !== ABSENT) request.state = { thread: document.raw(thread) };
 }
@@ -205,11 +217,36 @@ function decodeExtensions(reader: BodyReader, outputConfig: NodeIndex, isCount: 
   const { root } = document;
   const thinking = document.member(root, "thinking");
   const inside = [
-    ...reader.extensions(thinking, "/thinking", { known: THINKING_MEMBERS, codes: { block_binding: "unknown_field" } }, "thinking"),
-    ...reader.extensions(outputConfig, "/output_config", { known: OUTPUT_CONFIG_MEMBERS, codes: { task_budget: "unknown_field" } }, "output_config"),
-    ...reader.extensions(document.member(outputConfig, "format"), "/output_config/format", { known: FORMAT_MEMBERS, codes: {} }, "output_config.format"),
-    ...reader.extensions(document.member(root, "tool_choice"), "/tool_choice", { known: TOOL_CHOICE_MEMBERS, codes: {} }, "tool_choice"),
-    ...reader.extensions(document.member(root, "metadata"), "/metadata", { known: METADATA_MEMBERS, codes: {} }, "metadata"),
+    ...reader.extensions(
+      thinking,
+      "/thinking",
+      { known: THINKING_MEMBERS, codes: { block_binding: "unknown_field" } },
+      "thinking",
+    ),
+    ...reader.extensions(
+      outputConfig,
+      "/output_config",
+      { known: OUTPUT_CONFIG_MEMBERS, codes: { task_budget: "unknown_field" } },
+      "output_config",
+    ),
+    ...reader.extensions(
+      document.member(outputConfig, "format"),
+      "/output_config/format",
+      { known: FORMAT_MEMBERS, codes: {} },
+      "output_config.format",
+    ),
+    ...reader.extensions(
+      document.member(root, "tool_choice"),
+      "/tool_choice",
+      { known: TOOL_CHOICE_MEMBERS, codes: {} },
+      "tool_choice",
+    ),
+    ...reader.extensions(
+      document.member(root, "metadata"),
+      "/metadata",
+      { known: METADATA_MEMBERS, codes: {} },
+      "metadata",
+    ),
   ];
   const top = reader.extensions(root, "", { known: REQUEST_MEMBERS, codes: REQUEST_EXTENSIONS });
   // The counting call ignores what it does not know.

@@ -42,7 +42,9 @@ export function neutralTier(word: string | null): string | undefined {
 /** Whether a body inside a 200 is an error. */
 export function isErrorBody(document: Document): boolean {
   const { root } = document;
-  return document.stringEquals(document.member(root, "type"), "error") || document.isObject(document.member(root, "error"));
+  return (
+    document.stringEquals(document.member(root, "type"), "error") || document.isObject(document.member(root, "error"))
+  );
 }
 
 /** Decodes a whole answer. */
@@ -50,7 +52,8 @@ export function decodeResponse(document: Document, context: DecodeContext): Deco
   const { root } = document;
   if (isErrorBody(document)) return { ok: false, error: classifyErrorEvent(document, context) };
   const content = document.member(root, "content");
-  if (!document.isArray(content)) return refuse("The provider's answer is not a message: `content` is missing or no list.");
+  if (!document.isArray(content))
+    return refuse("The provider's answer is not a message: `content` is missing or no list.");
   const reader = new BodyReader(document);
   const parts: Part[] = [];
   new ContentDecoder(reader, context.upstreamModel).decode(content, "/content", parts);

@@ -43,6 +43,8 @@ interface OpenBlock {
 const isFilled = (document: Document, node: NodeIndex): boolean =>
   document.isString(node) && document.end(node) - document.start(node) > 2;
 
+const DIGIT_ZERO = 0x30;
+
 class AnthropicStreamDecoder implements StreamDecoder {
   readonly #scanner = new Scanner({ duplicates: "last-wins" });
   readonly #context: DecodeContext;
@@ -73,6 +75,10 @@ class AnthropicStreamDecoder implements StreamDecoder {
     if (document === null) {
       const offset = (this.#scanner.error?.offset ?? record.dataStart) - record.dataStart;
       this.#fail(protocolError(`The provider sent a stream event that is no JSON (byte ${offset} of its data).`));
+      return;
+    }
+    if (!document.isObject(document.root)) {
+      this.#fail(protocolError("The provider sent a stream event that is no object."));
       return;
     }
     const type = document.member(document.root, "type");
@@ -130,9 +136,12 @@ class AnthropicStreamDecoder implements StreamDecoder {
     this.#emit(event);
   }
 
+  /** Blocks are few: their index is nearly always one digit, and making a string to read it would cost more than the rest. */
   #indexOf(document: Document): number {
     const node = document.member(document.root, "index");
-    return document.isNumber(node) ? document.number(node) : -1;
+    if (!document.isNumber(node)) return -1;
+    const start = document.start(node);
+    return document.end(node) - start === 1 ? (document.bytes[start] as number) - DIGIT_ZERO : document.number(node);
   }
 
   #openBlock(document: Document): void {
@@ -182,7 +191,8 @@ class AnthropicStreamDecoder implements StreamDecoder {
   #openThinking(document: Document, block: NodeIndex, index: number): void {
     const part = this.#openPart(index, "reasoning", { type: "reasoning", form: "summary" });
     const text = document.member(block, "thinking");
-    if (isFilled(document, text)) this.#emit({ type: "reasoning-delta", candidate: 0, part, text: document.text(text) });
+    if (isFilled(document, text))
+      this.#emit({ type: "reasoning-delta", candidate: 0, part, text: document.text(text) });
     this.#emitSignature(document, document.member(block, "signature"), part, "a");
   }
 
@@ -224,11 +234,14 @@ class AnthropicStreamDecoder implements StreamDecoder {
     const { part } = block;
     if (document.stringEquals(type, "text_delta")) {
       const text = document.member(delta, "text");
-      if (isFilled(document, text) && block.kind === "text") this.#emit({ type: "text-delta", candidate: 0, part, text: document.text(text) });
-    } else if (document.stringEquals(type, "input_json_delta")) this.#pushInput(document, document.member(delta, "partial_json"), block);
+      if (isFilled(document, text) && block.kind === "text")
+        this.#emit({ type: "text-delta", candidate: 0, part, text: document.text(text) });
+    } else if (document.stringEquals(type, "input_json_delta"))
+      this.#pushInput(document, document.member(delta, "partial_json"), block);
     else if (document.stringEquals(type, "thinking_delta")) {
       const text = document.member(delta, "thinking");
-      if (isFilled(document, text) && block.kind === "reasoning") this.#emit({ type: "reasoning-delta", candidate: 0, part, text: document.text(text) });
+      if (isFilled(document, text) && block.kind === "reasoning")
+        this.#emit({ type: "reasoning-delta", candidate: 0, part, text: document.text(text) });
     } else if (document.stringEquals(type, "signature_delta")) {
       if (block.kind === "reasoning") this.#emitSignature(document, document.member(delta, "signature"), part, "a");
     } else if (document.stringEquals(type, "citations_delta")) {
@@ -240,7 +253,13 @@ class AnthropicStreamDecoder implements StreamDecoder {
   #pushInput(document: Document, fragment: NodeIndex, block: OpenBlock): void {
     if (!isFilled(document, fragment) || block.kind !== "tool-call") return;
     block.hasInput = true;
-    this.#emit({ type: "arguments-delta", candidate: 0, part: block.part, text: document.text(fragment), encoded: true });
+    this.#emit({
+      type: "arguments-delta",
+      candidate: 0,
+      part: block.part,
+      text: document.text(fragment),
+      encoded: true,
+    });
   }
 
   #closeBlock(index: number): void {

@@ -104,7 +104,8 @@ export function decodeToolChoice(reader: BodyReader, tools: readonly Tool[]): De
     case "tool":
       return { choice: decodeNamedChoice(reader, node, tools), parallelTools };
     default:
-      if (type === undefined) reader.refuse(document.member(node, "type"), `${at}/type`, "one of auto, any, none, tool");
+      if (type === undefined)
+        reader.refuse(document.member(node, "type"), `${at}/type`, "one of auto, any, none, tool");
       // `auto` is what an absent choice means.
       return { choice: undefined, parallelTools };
   }

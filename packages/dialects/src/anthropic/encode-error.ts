@@ -43,15 +43,22 @@ const OPERATOR_ROWS: Partial<Readonly<Record<ErrorClass, ErrorRow>>> = {
   quota: row(503, "api_error"),
 };
 
-const rowOf = (error: NeutralError): ErrorRow =>
-  (error.origin === "upstream" ? OPERATOR_ROWS[error.class] : undefined) ?? ROWS[error.class];
+/** Nothing upstream was slow: the client's own body did not arrive (RFC 9110 §15.5.9). */
+const SLOW_CLIENT_ROW = row(408, "invalid_request_error", true);
+
+const rowOf = ({ class: kind, origin }: NeutralError): ErrorRow => {
+  if (origin === "client" && kind === "timeout") return SLOW_CLIENT_ROW;
+  return (origin === "upstream" ? OPERATOR_ROWS[kind] : undefined) ?? ROWS[kind];
+};
 
 /** Clients of this dialect recognise an overlong prompt by these words. */
 const CONTEXT_LENGTH_WORDS = "prompt is too long: ";
 
 const textOf = (error: NeutralError): string => {
   const text = clientTextOf(error);
-  return error.class === "context-length" && !text.startsWith(CONTEXT_LENGTH_WORDS) ? CONTEXT_LENGTH_WORDS + text : text;
+  return error.class === "context-length" && !text.startsWith(CONTEXT_LENGTH_WORDS)
+    ? CONTEXT_LENGTH_WORDS + text
+    : text;
 };
 
 /** SDKs sleep as long as `retry-after` says; beyond this a client should decide for itself. */

@@ -1,5 +1,13 @@
 /** Media of requests as this dialect's sources: which types it takes, and where each kind of media goes. */
-import { isSlice, textToString, unescapeBytes, type FilePart, type ImagePart, type Media, type SegmentWriter } from "@dragoman/core";
+import {
+  isSlice,
+  textToString,
+  unescapeBytes,
+  type FilePart,
+  type ImagePart,
+  type Media,
+  type SegmentWriter,
+} from "@dragoman/core";
 import { isUtf8 } from "node:buffer";
 
 import { normalizeMime } from "../shared/data-url.ts";
@@ -24,7 +32,12 @@ const writeBase64 = (writer: SegmentWriter, mime: string, media: Extract<Media, 
 };
 
 /** Own file ids go back to the account that made them; others mean nothing here. */
-function writeFileReference(writer: SegmentWriter, media: Extract<Media, { from: "file-ref" }>, at: string, encoding: Encoding): void {
+function writeFileReference(
+  writer: SegmentWriter,
+  media: Extract<Media, { from: "file-ref" }>,
+  at: string,
+  encoding: Encoding,
+): void {
   if (media.dialect !== ANTHROPIC) {
     encoding.issues.reject("file_reference_foreign", at, "The file lives at another provider.");
     return;
@@ -44,7 +57,8 @@ export function writeImageSource(writer: SegmentWriter, part: ImagePart, encodin
   switch (media.from) {
     case "base64": {
       const mime = mimeOf(media);
-      if (!IMAGE_TYPES.has(mime)) issues.reject("image_input_unsupported", at, "The image is not jpeg, png, gif or webp.");
+      if (!IMAGE_TYPES.has(mime))
+        issues.reject("image_input_unsupported", at, "The image is not jpeg, png, gif or webp.");
       writeBase64(writer, mime, media);
       return;
     }
@@ -92,7 +106,8 @@ function writeInlineDocument(
 ): void {
   const mime = mimeOf(media);
   if (mime === PDF) {
-    if (!target.capabilities.input.pdf) issues.reject("file_input_unsupported", at, "The model takes no PDF documents.");
+    if (!target.capabilities.input.pdf)
+      issues.reject("file_input_unsupported", at, "The model takes no PDF documents.");
     writeBase64(writer, PDF, media);
     return;
   }

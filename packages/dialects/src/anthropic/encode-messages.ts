@@ -31,7 +31,9 @@ const TOOL_ID_RULE: ToolIdRule = { pattern: /^[a-zA-Z0-9_-]+$/, maxLength: Infin
 const onlyText = (parts: readonly Part[]): Text | null => {
   const [part] = parts;
   if (parts.length !== 1 || part?.type !== "text") return null;
-  return part.cacheBreakpoint === undefined && part.citations === undefined && part.extensions === undefined ? part.text : null;
+  return part.cacheBreakpoint === undefined && part.citations === undefined && part.extensions === undefined
+    ? part.text
+    : null;
 };
 
 /** Writes the messages of one encoding. */
@@ -111,7 +113,13 @@ export class MessageWriter {
     }
   }
 
-  #writeMedia(part: Exclude<Part, { type: "text" | "refusal" | "reasoning" | "tool-call" | "tool-result" | "server-tool" | "opaque" }>, role: Turn["role"]): void {
+  #writeMedia(
+    part: Exclude<
+      Part,
+      { type: "text" | "refusal" | "reasoning" | "tool-call" | "tool-result" | "server-tool" | "opaque" }
+    >,
+    role: Turn["role"],
+  ): void {
     const { issues } = this.#encoding;
     const isAssistant = role === "assistant";
     switch (part.type) {
@@ -182,14 +190,21 @@ export class MessageWriter {
     const { text, encoded } = part.arguments;
     if (part.kind === "custom") {
       this.#encoding.issues.adapt("custom_tool_wrapped", part.at, "The free-text call is written as a function call.");
-      const input = typeof text === "string" || (isSlice(text) && encoded) ? text : String(isSlice(text) ? textToString(text) : text.value);
+      const input =
+        typeof text === "string" || (isSlice(text) && encoded)
+          ? text
+          : String(isSlice(text) ? textToString(text) : text.value);
       this.#writer.glue('{"input":').token(input).glue("}");
       return;
     }
     const value = argumentsAsValue(part.arguments);
     if (value.ok) this.#writer.raw(value.raw);
     else {
-      this.#encoding.issues.reject("tool_arguments_not_object", part.at, "The arguments of the call are not a JSON object.");
+      this.#encoding.issues.reject(
+        "tool_arguments_not_object",
+        part.at,
+        "The arguments of the call are not a JSON object.",
+      );
       this.#writer.glue("{}");
     }
   }
@@ -211,7 +226,9 @@ export class MessageWriter {
     const content = part.content.filter((inner) => this.#keepsInResult(inner));
     if (part.json !== undefined && isSlice(part.json)) {
       const { bytes, start, end } = part.json;
-      writer.glue(',"content":').string(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("utf8"));
+      writer
+        .glue(',"content":')
+        .string(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("utf8"));
     } else if (content.length > 0) {
       writer.glue(',"content":');
       this.#writeContent(content, "user");
@@ -228,7 +245,8 @@ export class MessageWriter {
       return false;
     }
     if (part.type !== "text" || !isBlankText(part.text)) return true;
-    if (!isEmptyText(part.text)) issues.adapt("empty_text_removed", part.at, "A text without visible characters was left out.");
+    if (!isEmptyText(part.text))
+      issues.adapt("empty_text_removed", part.at, "A text without visible characters was left out.");
     return false;
   }
 
@@ -241,7 +259,11 @@ export class MessageWriter {
     if (part.context !== undefined) writer.glue(',"context":').token(part.context);
     if (part.citations !== undefined) writer.glue(`,"citations":{"enabled":${part.citations}}`);
     if (part.detail !== undefined && part.detail !== "auto") {
-      this.#encoding.issues.drop("image_detail_unsupported", part.at, "Documents have no level of detail in this dialect.");
+      this.#encoding.issues.drop(
+        "image_detail_unsupported",
+        part.at,
+        "Documents have no level of detail in this dialect.",
+      );
     }
     this.#finishBlock(part);
   }

@@ -23,7 +23,8 @@ const USUAL_EFFORTS: readonly Effort[] = ["low", "medium", "high"];
 function nearestEffort(effort: Effort, listed: readonly Effort[]): Effort {
   const known = listed.length === 0 ? USUAL_EFFORTS : listed;
   const wanted = RISING.indexOf(effort === "minimal" ? "low" : effort);
-  for (let index = wanted; index >= 0; index--) if (known.includes(RISING[index] as Effort)) return RISING[index] as Effort;
+  for (let index = wanted; index >= 0; index--)
+    if (known.includes(RISING[index] as Effort)) return RISING[index] as Effort;
   return RISING.find((candidate) => known.includes(candidate)) ?? "low";
 }
 
@@ -59,7 +60,8 @@ class ThinkingPlanner {
     const { reasoning } = request;
     const { reasoning: able } = target.capabilities;
     if (reasoning === undefined) {
-      if (able.defaultOn && request.source !== "anthropic") this.#adapt("reasoning_default", "The model reasons by default.");
+      if (able.defaultOn && request.source !== "anthropic")
+        this.#adapt("reasoning_default", "The model reasons by default.");
       return NOTHING;
     }
     const { mode, effort, budgetTokens } = reasoning;
@@ -141,7 +143,10 @@ class ThinkingPlanner {
       mode: "enabled",
       budgetTokens,
       // Models with budgets take an effort only where they list some.
-      effort: effort === undefined || this.#encoding.target.capabilities.reasoning.efforts.length === 0 ? null : this.#mapped(effort),
+      effort:
+        effort === undefined || this.#encoding.target.capabilities.reasoning.efforts.length === 0
+          ? null
+          : this.#mapped(effort),
     });
     const raised = Math.max(tokens, MIN_BUDGET);
     const limit = this.#maxTokens;
@@ -162,7 +167,8 @@ class ThinkingPlanner {
   #mapped(effort: Effort | undefined): Effort | null {
     if (effort === undefined) return null;
     const mapped = nearestEffort(effort, this.#encoding.target.capabilities.reasoning.efforts);
-    if (mapped !== effort) this.#adapt("effort_mapped", "The effort was replaced by the nearest one that the model has.");
+    if (mapped !== effort)
+      this.#adapt("effort_mapped", "The effort was replaced by the nearest one that the model has.");
     return mapped;
   }
 

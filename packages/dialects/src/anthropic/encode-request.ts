@@ -58,7 +58,10 @@ class RequestEncoder {
     writer.glue('{"model":').string(target.model);
     if (maxTokens !== null) this.#writeNumber("max_tokens", maxTokens);
     this.#writeConversation(conversation, tools, names, marks);
-    writeToolChoice(encoding, names, writer, { hasTools: tools.length > 0, isThinkingBudgeted: thinking.mode === "enabled" });
+    writeToolChoice(encoding, names, writer, {
+      hasTools: tools.length > 0,
+      isThinkingBudgeted: thinking.mode === "enabled",
+    });
     this.#writeThinking(thinking);
     this.#writeOutputConfig(thinking);
     if (!isCount) this.#writeGenerationMembers(sampling);
@@ -123,7 +126,8 @@ class RequestEncoder {
     const members = new SegmentWriter();
     if (effort !== null) members.glue(`,"effort":"${effort}"`);
     if (format !== undefined && format.kind !== "text") this.#writeFormat(members);
-    for (const { name, raw } of this.#nestedExtensions("output_config")) members.glue(`,${JSON.stringify(name)}:`).raw(raw);
+    for (const { name, raw } of this.#nestedExtensions("output_config"))
+      members.glue(`,${JSON.stringify(name)}:`).raw(raw);
     this.#writeObject("output_config", members);
   }
 
@@ -167,7 +171,8 @@ class RequestEncoder {
     if (topK !== null) this.#writeNumber("top_k", topK);
     this.#writeMetadata();
     if (request.serviceTier === "default") writer.glue(',"service_tier":"standard_only"');
-    if (request.state?.thread !== undefined && isSlice(request.state.thread)) writer.glue(',"thread":').raw(request.state.thread);
+    if (request.state?.thread !== undefined && isSlice(request.state.thread))
+      writer.glue(',"thread":').raw(request.state.thread);
     if (request.stream) writer.glue(',"stream":true');
   }
 
@@ -179,7 +184,8 @@ class RequestEncoder {
     if (user !== undefined) {
       const isTooLong = textToString(user).length > MAX_USER_LENGTH;
       const at = this.#encoding.originOf(safetyId === undefined ? "endUser" : "safetyId");
-      if (isTooLong) issues.drop("end_user_unsupported", at, `The end user's id is longer than ${MAX_USER_LENGTH} characters.`);
+      if (isTooLong)
+        issues.drop("end_user_unsupported", at, `The end user's id is longer than ${MAX_USER_LENGTH} characters.`);
       else members.glue(',"user_id":').token(user);
     }
     for (const { name, raw } of this.#nestedExtensions("metadata")) members.glue(`,${JSON.stringify(name)}:`).raw(raw);
@@ -203,8 +209,10 @@ class RequestEncoder {
     const at = encoding.originOf("stop");
     const { supported, max } = target.capabilities.stop;
     if (!supported) issues.reject("stop_sequences_unsupported", at, "The model takes no stop sequences.");
-    if (max !== undefined && stop.length > max) issues.reject("stop_sequences_limit", at, `The deployment takes at most ${max} stop sequences.`);
-    if (stop.some(isBlankText)) issues.reject("stop_sequences_unsupported", at, "A stop sequence must not be only white space.");
+    if (max !== undefined && stop.length > max)
+      issues.reject("stop_sequences_limit", at, `The deployment takes at most ${max} stop sequences.`);
+    if (stop.some(isBlankText))
+      issues.reject("stop_sequences_unsupported", at, "A stop sequence must not be only white space.");
     this.#writer.glue(',"stop_sequences":[');
     stop.forEach((text, index) => {
       if (index > 0) this.#writer.glue(",");
@@ -233,7 +241,10 @@ class RequestEncoder {
     }
   }
 
-  #nestedExtensions(parent: string): readonly { readonly name: string; readonly raw: Extract<NeutralRequest["extensions"][number]["raw"], { bytes: Uint8Array }> }[] {
+  #nestedExtensions(parent: string): readonly {
+    readonly name: string;
+    readonly raw: Extract<NeutralRequest["extensions"][number]["raw"], { bytes: Uint8Array }>;
+  }[] {
     const found = [];
     for (const { dialect, path, raw } of this.#encoding.request.extensions) {
       const isDirect = path.startsWith(`${parent}.`) && !path.slice(parent.length + 1).includes(".");

@@ -159,7 +159,8 @@ export function encodeResponse(response: NeutralResponse, context: AnswerContext
   writer.string(response.model ?? context.upstreamModel).glue(',"content":');
   const content = new ContentWriter(writer, context, candidate.stop);
   content.write(candidate.parts);
-  if (content.isBroken) return { ok: false, error: protocolError("The arguments of a tool call are not a JSON object.") };
+  if (content.isBroken)
+    return { ok: false, error: protocolError("The arguments of a tool call are not a JSON object.") };
   if (content.isUnrepresentable) return { ok: false, error: protocolError(UNREPRESENTABLE) };
   const usage = encodeUsage(response.usage ?? null, response.serviceTier ?? null, isFull);
   writer.glue(`,${stop},"usage":${usage}`);

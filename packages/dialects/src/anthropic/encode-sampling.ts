@@ -21,7 +21,8 @@ export function planSampling(encoding: Encoding, isThinking: boolean): SamplingP
   const { temperature, topP, topK } = request.sampling;
   const isOwn = request.source === ANTHROPIC;
   const wanted = {
-    temperature: temperature === undefined || (!isOwn && numToNumber(temperature) === NEUTRAL_TEMPERATURE) ? null : temperature,
+    temperature:
+      temperature === undefined || (!isOwn && numToNumber(temperature) === NEUTRAL_TEMPERATURE) ? null : temperature,
     topP: topP === undefined || (!isOwn && numToNumber(topP) >= NEUTRAL_TOP_P) ? null : topP,
     topK: topK ?? null,
   };

@@ -88,7 +88,11 @@ export class ToolNames {
 
   #checked(name: Text, at: string): Text {
     if (!LEGAL_NAME.test(textToString(name))) {
-      this.#encoding.issues.reject("tool_name_invalid", at, "A tool's name is 1 to 64 letters, digits, underscores or hyphens.");
+      this.#encoding.issues.reject(
+        "tool_name_invalid",
+        at,
+        "A tool's name is 1 to 64 letters, digits, underscores or hyphens.",
+      );
     }
     return name;
   }
@@ -98,9 +102,15 @@ export class ToolNames {
 export function selectTools(encoding: Encoding): readonly Tool[] {
   const { request, issues } = encoding;
   const { toolChoice } = request;
-  const kept = request.tools.filter((tool) => tool.kind !== "server" || tool.dialect === ANTHROPIC || !dropHosted(encoding, tool));
+  const kept = request.tools.filter(
+    (tool) => tool.kind !== "server" || tool.dialect === ANTHROPIC || !dropHosted(encoding, tool),
+  );
   if (kept.length === 0 && request.tools.length > 0 && toolChoice?.mode === "required") {
-    issues.reject("server_tool_unsupported", encoding.originOf("toolChoice"), "A call is required, but no tool is left.");
+    issues.reject(
+      "server_tool_unsupported",
+      encoding.originOf("toolChoice"),
+      "A call is required, but no tool is left.",
+    );
   }
   if (toolChoice?.mode !== "allowed") return kept;
   const names = new Set(toolChoice.names.map(textToString));
@@ -138,7 +148,11 @@ export class ToolWriter {
     const { capabilities } = this.#encoding.target;
     const isTooMany = capabilities.tools.max !== undefined && tools.length > capabilities.tools.max;
     if (!capabilities.tools.function || isTooMany) {
-      this.#encoding.issues.reject("capability_missing", this.#encoding.originOf("tools"), "The model does not take these tools.");
+      this.#encoding.issues.reject(
+        "capability_missing",
+        this.#encoding.originOf("tools"),
+        "The model does not take these tools.",
+      );
     }
     this.#writer.glue(',"tools":[');
     tools.forEach((tool, index) => {
@@ -196,7 +210,9 @@ export class ToolWriter {
     issues.adapt("custom_tool_wrapped", tool.at, "The free-text tool goes as a function tool.");
     const grammar = grammarOf(tool);
     if (grammar !== null) issues.drop("tool_grammar_unenforced", tool.at, "The tool's grammar cannot be enforced.");
-    const description = [tool.description === undefined ? "" : textToString(tool.description), grammar ?? ""].filter((text) => text !== "");
+    const description = [tool.description === undefined ? "" : textToString(tool.description), grammar ?? ""].filter(
+      (text) => text !== "",
+    );
     this.#writer.glue('{"name":').token(this.#names.nameOf(tool));
     if (description.length > 0) this.#writer.glue(',"description":').string(description.join("\n\n"));
     this.#writer.glue(`,"input_schema":${WRAPPED_SCHEMA}`);
@@ -245,13 +261,24 @@ export function writeToolChoice(
     writer.glue(',"tool_choice":').raw(toolChoice.raw);
     return;
   }
-  const isForced = toolChoice?.mode === "required" || toolChoice?.mode === "tool" || (toolChoice?.mode === "allowed" && toolChoice.required);
+  const isForced =
+    toolChoice?.mode === "required" ||
+    toolChoice?.mode === "tool" ||
+    (toolChoice?.mode === "allowed" && toolChoice.required);
   if (isForced && (!target.capabilities.tools.forcedChoice || state.isThinkingBudgeted)) {
-    issues.reject("tool_choice_unsupported", encoding.originOf("toolChoice"), "The model cannot be forced to call a tool here.");
+    issues.reject(
+      "tool_choice_unsupported",
+      encoding.originOf("toolChoice"),
+      "The model cannot be forced to call a tool here.",
+    );
   }
   let isSerial = parallelTools === false;
   if (isSerial && !target.capabilities.tools.parallelOff) {
-    issues.drop("parallel_control_unsupported", encoding.originOf("parallelTools"), "The model always may call tools in parallel.");
+    issues.drop(
+      "parallel_control_unsupported",
+      encoding.originOf("parallelTools"),
+      "The model always may call tools in parallel.",
+    );
     isSerial = false;
   }
   if (!isForced && !isSerial) return;
@@ -265,6 +292,8 @@ const forcedWord = (choice: ToolChoice | undefined): "tool" | "any" => (choice?.
 /** The name that the chosen tool goes by. */
 function chosenName({ request }: Encoding, names: ToolNames, chosen: Text): Text {
   const wanted = textToString(chosen);
-  const tool = request.tools.find((candidate) => candidate.name !== undefined && textToString(candidate.name) === wanted);
+  const tool = request.tools.find(
+    (candidate) => candidate.name !== undefined && textToString(candidate.name) === wanted,
+  );
   return tool === undefined || tool.kind === "server" ? chosen : names.nameOf(tool);
 }

@@ -1,5 +1,12 @@
 /** What the parts of one request encoding share: the request, the deployment, what was found, and how members are named to clients. */
-import { IssueList, type EncodeTarget, type Extension, type NeutralRequest, type ReasonCode, type SegmentWriter } from "@dragoman/core";
+import {
+  IssueList,
+  type EncodeTarget,
+  type Extension,
+  type NeutralRequest,
+  type ReasonCode,
+  type SegmentWriter,
+} from "@dragoman/core";
 import { isSlice } from "@dragoman/core";
 
 import { ANTHROPIC } from "./members.ts";

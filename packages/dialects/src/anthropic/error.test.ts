@@ -7,18 +7,47 @@ import { decodeContext } from "./test-exchange.ts";
 
 const classify = (status: number, body: unknown, headers: readonly string[] = []): NeutralError =>
   classifyError(
-    { status, headers, body: Buffer.from(typeof body === "string" ? body : JSON.stringify(body)), nowMs: 1_790_000_000_000 },
+    {
+      status,
+      headers,
+      body: Buffer.from(typeof body === "string" ? body : JSON.stringify(body)),
+      nowMs: 1_790_000_000_000,
+    },
     decodeContext(),
   );
-const envelope = (type: string, message = "x", extra: object = {}): object => ({ type: "error", error: { type, message, ...extra } });
+const envelope = (type: string, message = "x", extra: object = {}): object => ({
+  type: "error",
+  error: { type, message, ...extra },
+});
 
 describe("classifyError", () => {
-  const rows: { readonly status: number; readonly body: unknown; readonly headers?: readonly string[]; readonly expected: ErrorClass }[] = [
+  const rows: {
+    readonly status: number;
+    readonly body: unknown;
+    readonly headers?: readonly string[];
+    readonly expected: ErrorClass;
+  }[] = [
     { status: 400, body: envelope("invalid_request_error", "messages: bad"), expected: "invalid-request" },
-    { status: 400, body: envelope("invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"), expected: "context-length" },
-    { status: 400, body: envelope("invalid_request_error", "input length and `max_tokens` exceed context limit: 1 + 2 > 2"), expected: "context-length" },
-    { status: 400, body: envelope("invalid_request_error", "Your credit balance is too low to access the API."), expected: "quota" },
-    { status: 400, body: envelope("invalid_request_error", "on hold", { details: { error_code: "organization_on_hold" } }), expected: "permission" },
+    {
+      status: 400,
+      body: envelope("invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"),
+      expected: "context-length",
+    },
+    {
+      status: 400,
+      body: envelope("invalid_request_error", "input length and `max_tokens` exceed context limit: 1 + 2 > 2"),
+      expected: "context-length",
+    },
+    {
+      status: 400,
+      body: envelope("invalid_request_error", "Your credit balance is too low to access the API."),
+      expected: "quota",
+    },
+    {
+      status: 400,
+      body: envelope("invalid_request_error", "on hold", { details: { error_code: "organization_on_hold" } }),
+      expected: "permission",
+    },
     { status: 401, body: envelope("authentication_error", "invalid x-api-key"), expected: "auth" },
     { status: 402, body: envelope("billing_error"), expected: "quota" },
     { status: 403, body: envelope("permission_error"), expected: "permission" },
@@ -26,10 +55,23 @@ describe("classifyError", () => {
     { status: 409, body: envelope("conflict_error"), expected: "invalid-request" },
     { status: 413, body: envelope("request_too_large"), expected: "too-large" },
     { status: 429, body: envelope("rate_limit_error"), headers: ["retry-after", "7"], expected: "rate-limit" },
-    { status: 429, body: envelope("rate_limit_error", "slow", { details: { error_code: "ramp_limit_exceeded" } }), expected: "rate-limit" },
-    { status: 429, body: envelope("rate_limit_error", "x", { details: { error_code: "enforced_spend_limit_reached" } }), expected: "quota" },
+    {
+      status: 429,
+      body: envelope("rate_limit_error", "slow", { details: { error_code: "ramp_limit_exceeded" } }),
+      expected: "rate-limit",
+    },
+    {
+      status: 429,
+      body: envelope("rate_limit_error", "x", { details: { error_code: "enforced_spend_limit_reached" } }),
+      expected: "quota",
+    },
     { status: 429, body: envelope("rate_limit_error", "You have reached your spend limit."), expected: "quota" },
-    { status: 429, body: envelope("rate_limit_error", "You have reached your spend limit."), headers: ["retry-after", "7"], expected: "rate-limit" },
+    {
+      status: 429,
+      body: envelope("rate_limit_error", "You have reached your spend limit."),
+      headers: ["retry-after", "7"],
+      expected: "rate-limit",
+    },
     { status: 500, body: envelope("api_error"), expected: "upstream-5xx" },
     { status: 504, body: envelope("timeout_error"), expected: "timeout" },
     { status: 529, body: envelope("overloaded_error"), expected: "overloaded" },
@@ -39,7 +81,11 @@ describe("classifyError", () => {
     { status: 418, body: "", expected: "invalid-request" },
     { status: 502, body: "<html>bad gateway</html>", expected: "upstream-5xx" },
     { status: 302, body: "", expected: "protocol" },
-    { status: 429, body: { error: { message: "slow", type: "requests", code: "rate_limit_exceeded" } }, expected: "rate-limit" },
+    {
+      status: 429,
+      body: { error: { message: "slow", type: "requests", code: "rate_limit_exceeded" } },
+      expected: "rate-limit",
+    },
     { status: 400, body: { error: "plain text" }, expected: "invalid-request" },
     { status: 500, body: "[[[", expected: "upstream-5xx" },
   ];
@@ -47,15 +93,23 @@ describe("classifyError", () => {
     expect(classify(status, body, headers)).toMatchObject({ class: expected, origin: "upstream", status });
   });
 
-  const retries: { readonly status: number; readonly type: string; readonly retrySame: boolean; readonly fallback: boolean | string }[] = [
+  const retries: {
+    readonly status: number;
+    readonly type: string;
+    readonly retrySame: boolean;
+    readonly fallback: boolean | string;
+  }[] = [
     { status: 529, type: "overloaded_error", retrySame: true, fallback: true },
     { status: 401, type: "authentication_error", retrySame: false, fallback: true },
     { status: 400, type: "invalid_request_error", retrySame: false, fallback: false },
     { status: 402, type: "billing_error", retrySame: false, fallback: true },
   ];
-  it.each(retries)("$type may be retried: $retrySame, elsewhere: $fallback", ({ status, type, retrySame, fallback }) => {
-    expect(classify(status, envelope(type))).toMatchObject({ retrySame, fallback });
-  });
+  it.each(retries)(
+    "$type may be retried: $retrySame, elsewhere: $fallback",
+    ({ status, type, retrySame, fallback }) => {
+      expect(classify(status, envelope(type))).toMatchObject({ retrySame, fallback });
+    },
+  );
 
   it("obeys x-should-retry, and relays when to come back", () => {
     const headers = ["x-should-retry", "false", "Retry-After", "12", "request-id", "req_u"];
@@ -73,7 +127,11 @@ describe("classifyError", () => {
 });
 
 describe("encodeError", () => {
-  const error = (kind: ErrorClass, origin: NeutralError["origin"], extra: Partial<NeutralError> = {}): NeutralError => ({
+  const error = (
+    kind: ErrorClass,
+    origin: NeutralError["origin"],
+    extra: Partial<NeutralError> = {},
+  ): NeutralError => ({
     class: kind,
     origin,
     message: "M",
@@ -83,8 +141,12 @@ describe("encodeError", () => {
   });
   const encode = (neutral: NeutralError, hasFallenBack = false) => {
     const { status, headers, body } = encodeError(neutral, { requestId: "req_t1", hasFallenBack });
-    const { error: inner, ...rest } = JSON.parse(Buffer.from(body).toString("utf8")) as { error: Record<string, unknown> };
-    const fields = Object.fromEntries(Array.from({ length: headers.length / 2 }, (_, index) => [headers[2 * index], headers[2 * index + 1]]));
+    const { error: inner, ...rest } = JSON.parse(Buffer.from(body).toString("utf8")) as {
+      error: Record<string, unknown>;
+    };
+    const fields = Object.fromEntries(
+      Array.from({ length: headers.length / 2 }, (_, index) => [headers[2 * index], headers[2 * index + 1]]),
+    );
     return { status, fields, inner, rest };
   };
 
@@ -107,6 +169,8 @@ describe("encodeError", () => {
     ["quota", "upstream", 503, "api_error", "false"],
     ["overloaded", "upstream", 529, "overloaded_error", "true"],
     ["timeout", "upstream", 504, "timeout_error", "true"],
+    ["timeout", "gateway", 504, "timeout_error", "true"],
+    ["timeout", "client", 408, "invalid_request_error", "true"],
     ["upstream-5xx", "upstream", 502, "api_error", "true"],
     ["network", "upstream", 502, "api_error", "true"],
     ["protocol", "upstream", 502, "api_error", "true"],
@@ -133,12 +197,16 @@ describe("encodeError", () => {
   });
 
   it("says once that a prompt is too long", () => {
-    expect(encode(error("context-length", "upstream", { message: "prompt is too long: 5 > 4" })).inner["message"]).toBe("prompt is too long: 5 > 4");
+    expect(encode(error("context-length", "upstream", { message: "prompt is too long: 5 > 4" })).inner["message"]).toBe(
+      "prompt is too long: 5 > 4",
+    );
   });
 
   it("relays or computes retry-after", () => {
     expect(encode(error("rate-limit", "upstream", { retryAfterMs: 1500 })).fields["retry-after"]).toBe("2");
-    expect(encode(error("rate-limit", "upstream", { retryAfterMs: 1500, retryAfterHeaders: ["1.5"] })).fields["retry-after"]).toBe("1.5");
+    expect(
+      encode(error("rate-limit", "upstream", { retryAfterMs: 1500, retryAfterHeaders: ["1.5"] })).fields["retry-after"],
+    ).toBe("1.5");
   });
 
   it("tells clients not to retry after fallbacks, or for too long a wait", () => {
@@ -158,7 +226,11 @@ describe("encodeError", () => {
   });
 
   it("writes the error event of a stream", () => {
-    expect(Buffer.from(encodeStreamError(error("network", "upstream", { message: "" }), { requestId: "req_t1" })).toString("utf8")).toBe(
+    expect(
+      Buffer.from(encodeStreamError(error("network", "upstream", { message: "" }), { requestId: "req_t1" })).toString(
+        "utf8",
+      ),
+    ).toBe(
       'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"The provider connection was lost."},"request_id":"req_t1"}\n\n',
     );
   });

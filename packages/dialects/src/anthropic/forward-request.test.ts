@@ -36,8 +36,16 @@ describe("forwardRequest", () => {
   });
 
   const restored = [
-    { name: "an own envelope is replaced by the original signature", block: thinking(own, "t"), expected: thinking("c2ln", "t") },
-    { name: "the text that an envelope carries is put back", block: thinking(ownWithText), expected: thinking("c2ln", "hm") },
+    {
+      name: "an own envelope is replaced by the original signature",
+      block: thinking(own, "t"),
+      expected: thinking("c2ln", "t"),
+    },
+    {
+      name: "the text that an envelope carries is put back",
+      block: thinking(ownWithText),
+      expected: thinking("c2ln", "hm"),
+    },
     {
       name: "a redacted block comes back as one",
       block: thinking(ownRedacted),
@@ -65,12 +73,16 @@ describe("forwardRequest", () => {
     expect(refused.ok).toBe(false);
     expect(issueList(refused)).toEqual(["reasoning_history_foreign@/messages/1/content/0"]);
     const allowed = forward(history(block), { allow: ["reasoning_history_foreign"] });
-    expect(bodyText(allowed)).toBe(history("", "").replace("[]", '[{"type":"text","text":"b"}]').replace('"m"', '"up-model"'));
+    expect(bodyText(allowed)).toBe(
+      history("", "").replace("[]", '[{"type":"text","text":"b"}]').replace('"m"', '"up-model"'),
+    );
   });
 
   it("cuts the whole message when nothing else is in it", () => {
     const result = forward(history(thinking(""), ""), { allow: ["reasoning_history_foreign"] });
-    expect(bodyText(result)).toBe('{"model":"up-model","messages":[{"role":"user","content":"a"},{"role":"user","content":"c"}]}');
+    expect(bodyText(result)).toBe(
+      '{"model":"up-model","messages":[{"role":"user","content":"a"},{"role":"user","content":"c"}]}',
+    );
   });
 
   it("accepts other models' reasoning where the deployment says so", () => {
@@ -79,7 +91,9 @@ describe("forwardRequest", () => {
   });
 
   it("cuts a counting call to the members that it knows", () => {
-    const document = documentOf('{"model":"m","max_tokens":5,"messages":[],"stream":true,"system":"s","metadata":{},"new":1}');
+    const document = documentOf(
+      '{"model":"m","max_tokens":5,"messages":[],"stream":true,"system":"s","metadata":{},"new":1}',
+    );
     const result = forwardRequest(document, headOf(document), "count-tokens", [], targetOf());
     expect(bodyText(result)).toBe('{"model":"up-model","messages":[],"system":"s"}');
     expect(result.ok && result.encoded.path).toBe("/messages/count_tokens");
@@ -117,9 +131,15 @@ describe("forwardRequest", () => {
   });
 
   it("survives messages that are no messages", () => {
-    for (const messages of ["null", "3", '[1,"x",{"role":"assistant"},{"role":"assistant","content":[null,{"type":7}]}]']) {
+    for (const messages of [
+      "null",
+      "3",
+      '[1,"x",{"role":"assistant"},{"role":"assistant","content":[null,{"type":7}]}]',
+    ]) {
       const result = forward(`{"model":"up-model","messages":${messages}}`);
-      expect(result.ok && Buffer.from(concat(result.encoded.body)).toString()).toBe(`{"model":"up-model","messages":${messages}}`);
+      expect(result.ok && Buffer.from(concat(result.encoded.body)).toString()).toBe(
+        `{"model":"up-model","messages":${messages}}`,
+      );
     }
   });
 });

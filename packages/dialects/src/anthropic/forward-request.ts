@@ -52,7 +52,11 @@ class Forwarding {
   checkThread(): void {
     const thread = this.#document.member(this.#document.root, "thread");
     if (thread === ABSENT || this.#document.isNull(thread) || this.#target.isOnlyAccount) return;
-    this.issues.reject("stateful_unsupported", "/thread", "A thread lives at one upstream account, and others could serve this.");
+    this.issues.reject(
+      "stateful_unsupported",
+      "/thread",
+      "A thread lives at one upstream account, and others could serve this.",
+    );
   }
 
   cutToCount(): void {
@@ -80,7 +84,11 @@ class Forwarding {
     for (let block = document.firstElement(content); block !== ABSENT; block = document.nextElement(block)) {
       if (document.stringEquals(document.member(block, "type"), "thinking") && !this.#restoreBlock(block)) {
         const at = `/messages/${index}/content/${position}`;
-        this.issues.drop("reasoning_history_foreign", at, "The thinking block was made elsewhere and would be refused.");
+        this.issues.drop(
+          "reasoning_history_foreign",
+          at,
+          "The thinking block was made elsewhere and would be refused.",
+        );
         cut.push(block);
       }
       position++;
@@ -100,7 +108,8 @@ class Forwarding {
     if (document.stringEquals(signature, "")) return false;
     if (!startsWithEnvelope(document, signature)) return true;
     const envelope = decodeEnvelope(document.string(signature));
-    if (envelope === null || !acceptsReasoningOf(envelope.model, this.#target.model, this.#target.options)) return false;
+    if (envelope === null || !acceptsReasoningOf(envelope.model, this.#target.model, this.#target.options))
+      return false;
     if (envelope.origin === "ar") {
       this.#edits.replace(block, `{"type":"redacted_thinking","data":${encodeString(envelope.data)}}`);
       return true;

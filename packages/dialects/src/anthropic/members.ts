@@ -106,5 +106,9 @@ export const CLIENT_EXECUTED_TOOLS: readonly string[] = [
 
 /** Whether a block is a call that the provider runs itself, or the result of one. */
 export function isServerBlock(type: string): boolean {
-  return type === "server_tool_use" || type.startsWith("mcp_tool_") || (type.endsWith("_tool_result") && type !== "tool_result");
+  return (
+    type === "server_tool_use" ||
+    type.startsWith("mcp_tool_") ||
+    (type.endsWith("_tool_result") && type !== "tool_result")
+  );
 }

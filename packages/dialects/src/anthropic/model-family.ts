@@ -22,5 +22,8 @@ export function acceptsReasoningOf(
 ): boolean {
   if (origin === undefined || modelFamily(origin) === modelFamily(target)) return true;
   const accepted = options["reasoningAcceptModels"];
-  return Array.isArray(accepted) && accepted.some((pattern) => typeof pattern === "string" && matchesPattern(origin, pattern));
+  return (
+    Array.isArray(accepted) &&
+    accepted.some((pattern) => typeof pattern === "string" && matchesPattern(origin, pattern))
+  );
 }

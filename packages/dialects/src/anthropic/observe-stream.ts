@@ -76,8 +76,13 @@ class AnthropicStreamObserver implements StreamObserver {
     const document = this.#scanner.scan(record.bytes, record.dataStart, record.dataEnd);
     if (document === null) {
       const offset = (this.#scanner.error?.offset ?? record.dataStart) - record.dataStart;
-      return this.#fail(protocolError(`The provider sent a stream event that is no JSON (byte ${offset} of its data).`), 0);
+      return this.#fail(
+        protocolError(`The provider sent a stream event that is no JSON (byte ${offset} of its data).`),
+        0,
+      );
     }
+    if (!document.isObject(document.root))
+      return this.#fail(protocolError("The provider sent a stream event that is no object."), 0);
     const type = document.member(document.root, "type");
     if (document.stringEquals(type, "content_block_delta")) {
       const hasContent = deltaHasContent(document, document.member(document.root, "delta"));
@@ -105,6 +110,8 @@ class AnthropicStreamObserver implements StreamObserver {
     }
     if (document.stringEquals(type, "message_delta")) return this.#observeMessageDelta(document);
     if (document.stringEquals(type, "message_stop")) {
+      if (this.#stopWord === null && !profileOf(this.#context.profile).lenientTerminal)
+        return this.#fail(protocolError("The provider's answer has no stop reason."), 0);
       this.#isEnded = true;
       this.#usageIsFinal = true;
       return RecordFlag.forward | RecordFlag.end;
@@ -145,15 +152,23 @@ export function createStreamObserver(context: DecodeContext): StreamObserver {
 /** Reads usage and stop reason of a whole answer that is forwarded as it is. */
 export function observeResponse(document: Document, context: DecodeContext): ObservedResponse {
   const { root } = document;
-  if (document.stringEquals(document.member(root, "type"), "error") || document.isObject(document.member(root, "error"))) {
+  if (
+    document.stringEquals(document.member(root, "type"), "error") ||
+    document.isObject(document.member(root, "error"))
+  ) {
     return { ok: false, error: classifyErrorEvent(document, context) };
   }
   if (!document.isArray(document.member(root, "content"))) {
-    return { ok: false, error: protocolError("The provider's answer is not a message: `content` is missing or no list.") };
+    return {
+      ok: false,
+      error: protocolError("The provider's answer is not a message: `content` is missing or no list."),
+    };
   }
+  const reason = document.member(root, "stop_reason");
+  if (!document.isString(reason) && !profileOf(context.profile).lenientTerminal)
+    return { ok: false, error: protocolError("The provider's answer has no stop reason.") };
   const tally = new UsageTally();
   tally.read(document, document.member(root, "usage"));
-  const reason = document.member(root, "stop_reason");
   return {
     ok: true,
     usage: tally.toUsage(true),

@@ -102,7 +102,11 @@ class TurnPlanner {
         return false;
       case "reasoning":
         if (this.#isReplayable(part)) return true;
-        issues.drop("reasoning_history_foreign", part.at, "The reasoning was made by a model that this one cannot verify.");
+        issues.drop(
+          "reasoning_history_foreign",
+          part.at,
+          "The reasoning was made by a model that this one cannot verify.",
+        );
         return false;
       case "opaque":
         if (part.dialect === ANTHROPIC) return true;
@@ -132,7 +136,8 @@ class TurnPlanner {
       }
       const before = turns[index - 1];
       const after = turns[index + 1];
-      const isWellPlaced = before !== undefined && mayPrecedeSystem(before) && (after === undefined || after.role === "assistant");
+      const isWellPlaced =
+        before !== undefined && mayPrecedeSystem(before) && (after === undefined || after.role === "assistant");
       if (target.capabilities.midConversationSystem && isWellPlaced) {
         placed.push(turn);
         return;
@@ -188,7 +193,11 @@ class TurnPlanner {
     if (!target.capabilities.prefill) {
       issues.reject("prefill_unsupported", last.at, "The model does not continue an assistant message.");
     } else if (lastPart?.type === "text" && endsInWhiteSpace(lastPart.text)) {
-      issues.reject("prefill_unsupported", lastPart.at, "An assistant message to be continued must not end in white space.");
+      issues.reject(
+        "prefill_unsupported",
+        lastPart.at,
+        "An assistant message to be continued must not end in white space.",
+      );
     }
   }
 }

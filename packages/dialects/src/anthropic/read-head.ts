@@ -20,15 +20,25 @@ export function describeKind(document: Document, node: NodeIndex): string {
   return document.isNull(node) ? "null" : "a boolean";
 }
 
-const refuse = (document: Document, node: NodeIndex, at: string, expected: string): { ok: false; error: NeutralError } => ({
+const refuse = (
+  document: Document,
+  node: NodeIndex,
+  at: string,
+  expected: string,
+): { ok: false; error: NeutralError } => ({
   ok: false,
-  error: invalidRequest(`${at === "" ? "the body" : at}: expected ${expected}, found ${describeKind(document, node)}.`, at),
+  error: invalidRequest(
+    `${at === "" ? "the body" : at}: expected ${expected}, found ${describeKind(document, node)}.`,
+    at,
+  ),
 });
 
 /** Reads the head, or refuses with the member's path. Other members are not looked at. */
 export function readHead(
   document: Document,
-): { readonly ok: true; readonly head: RequestHead<AnthropicFacts> } | { readonly ok: false; readonly error: NeutralError } {
+):
+  | { readonly ok: true; readonly head: RequestHead<AnthropicFacts> }
+  | { readonly ok: false; readonly error: NeutralError } {
   const { root } = document;
   if (!document.isObject(root)) return refuse(document, root, "", "an object");
   const modelNode = document.member(root, "model");

@@ -2,7 +2,16 @@
  * The JSON Schemas that this dialect enforces (structured output, strict tools): a subset, listed by the vendor's structured-output
  * documentation and its SDK's schema transformer (read 2026-11-30). Inside the subset nothing is changed.
  */
-import { Edits, encodeString, isSlice, scanRange, type ByteSlice, type Document, type NodeIndex, type Raw } from "@dragoman/core";
+import {
+  Edits,
+  encodeString,
+  isSlice,
+  scanRange,
+  type ByteSlice,
+  type Document,
+  type NodeIndex,
+  type Raw,
+} from "@dragoman/core";
 
 const UNSUPPORTED: ReadonlySet<string> = new Set([
   "minimum",
@@ -164,7 +173,8 @@ class SubsetWalk {
   #isOpenObject(node: NodeIndex): boolean {
     const document = this.#document;
     const isObject =
-      document.stringEquals(document.member(node, "type"), "object") || document.isObject(document.member(node, "properties"));
+      document.stringEquals(document.member(node, "type"), "object") ||
+      document.isObject(document.member(node, "properties"));
     const additional = document.member(node, "additionalProperties");
     return isObject && !(document.isBoolean(additional) && !document.boolean(additional));
   }
@@ -220,6 +230,7 @@ function moveKeywords(document: Document, edits: Edits, { node, keywords }: Find
   for (const key of keywords) edits.remove(key);
   const description = document.member(node, "description");
   const text = `{${sources.join(", ")}}`;
-  if (document.isString(description)) edits.replace(description, encodeString(`${document.string(description)}\n\n${text}`));
+  if (document.isString(description))
+    edits.replace(description, encodeString(`${document.string(description)}\n\n${text}`));
   else if (description < 0) edits.insertMember(node, "description", encodeString(text));
 }

@@ -60,7 +60,10 @@ const WORDS: Readonly<Record<Exclude<StopReason, "error" | "malformed-tool-call"
 export function encodeStop(stop: Stop, isFull: boolean): string | null {
   if (stop.reason === "error" || stop.reason === "malformed-tool-call") return null;
   const { sequence, detail } = stop;
-  const text = stop.reason !== "stop-sequence" || sequence === undefined ? "null" : JSON.stringify(isSlice(sequence) ? textToString(sequence) : sequence);
+  const text =
+    stop.reason !== "stop-sequence" || sequence === undefined
+      ? "null"
+      : JSON.stringify(isSlice(sequence) ? textToString(sequence) : sequence);
   let members = `"stop_reason":"${WORDS[stop.reason]}","stop_sequence":${text}`;
   if (stop.reason === "refusal" && detail !== undefined) {
     const explanation = detail.explanation === undefined ? null : textToString(detail.explanation);

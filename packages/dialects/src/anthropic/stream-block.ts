@@ -1,7 +1,21 @@
 /** One part of a neutral stream on its way to become a content block: what is known of it, and what waits to be written. */
-import type { ByteSlice } from "@dragoman/core";
+import {
+  encodeString,
+  isSlice,
+  textToString,
+  type AnswerContext,
+  type ByteSlice,
+  type PartHead,
+  type Raw,
+} from "@dragoman/core";
 
+import { ANTHROPIC } from "./members.ts";
 import { ObjectTracker } from "./object-tracker.ts";
+import type { AnthropicFacts } from "./read-head.ts";
+import { carrierOf } from "./reasoning-carrier.ts";
+
+/** How an empty thinking block begins. */
+export const THINKING_OPENING = '{"type":"thinking","thinking":"","signature":""}';
 
 /** What becomes of a part; `omitted` has no form in this dialect. */
 export type BlockKind = "text" | "thinking" | "call" | "custom-call" | "whole" | "omitted";
@@ -50,4 +64,40 @@ export class StreamBlock {
   track(bytes: Uint8Array): void {
     this.#tracker?.push(bytes);
   }
+}
+
+/** Makes the block of a part. What the head references is copied: it is valid only during the call. */
+export function createBlock(head: PartHead, context: AnswerContext<AnthropicFacts>): StreamBlock {
+  switch (head.type) {
+    case "text":
+    case "refusal":
+      return new StreamBlock("text", '{"type":"text","text":""}');
+    case "reasoning":
+      return new StreamBlock("thinking", THINKING_OPENING);
+    case "tool-call":
+      return createCall(head, context);
+    case "server-tool":
+    case "opaque":
+      return head.dialect === ANTHROPIC ? new StreamBlock("whole", sourceOf(head.raw)) : new StreamBlock("omitted", "");
+    default:
+      return new StreamBlock("omitted", "");
+  }
+}
+
+/** The source text of a value: its numbers keep their spelling. */
+const sourceOf = (raw: Raw): string =>
+  isSlice(raw)
+    ? Buffer.from(raw.bytes.buffer, raw.bytes.byteOffset + raw.start, raw.end - raw.start).toString("utf8")
+    : JSON.stringify(raw.value);
+
+function createCall(
+  head: Extract<PartHead, { type: "tool-call" }>,
+  context: AnswerContext<AnthropicFacts>,
+): StreamBlock {
+  const caller = context.options["fullMembers"] === true ? ',"caller":{"type":"direct"}' : "";
+  const name = encodeString(textToString(head.name));
+  const opening = `{"type":"tool_use","id":${encodeString(head.id)},"name":${name},"input":{}${caller}}`;
+  const block = new StreamBlock(head.kind === "custom" ? "custom-call" : "call", opening);
+  if (head.signature !== undefined) block.carrier = carrierOf(head.signature, context);
+  return block;
 }

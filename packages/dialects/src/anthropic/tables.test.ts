@@ -25,7 +25,9 @@ describe("modelFamily", () => {
   it("accepts reasoning of its own family, and of those that are listed", () => {
     expect(acceptsReasoningOf("claude-opus-4-1-20250805", "claude-opus-4-1", {})).toBe(true);
     expect(acceptsReasoningOf("claude-opus-4-1", "claude-opus-4-5", {})).toBe(false);
-    expect(acceptsReasoningOf("claude-opus-4-1", "claude-opus-4-5", { reasoningAcceptModels: ["claude-opus-4-1"] })).toBe(true);
+    expect(
+      acceptsReasoningOf("claude-opus-4-1", "claude-opus-4-5", { reasoningAcceptModels: ["claude-opus-4-1"] }),
+    ).toBe(true);
   });
 });
 
@@ -37,11 +39,27 @@ describe("capabilitiesOf", () => {
     expect(parseClaudeModel("gpt-5")).toBeNull();
   });
   const rows = [
-    ["claude-sonnet-4-5", { sampling: "temperature-xor-top_p", prefill: true, reasoning: { budget: true, adaptive: false } }],
-    ["claude-opus-4-6", { sampling: "temperature-xor-top_p", prefill: false, reasoning: { budget: true, adaptive: true } }],
-    ["claude-opus-4-7", { sampling: "none", reasoning: { budget: false, adaptive: true }, midConversationSystem: false }],
+    [
+      "claude-sonnet-4-5",
+      { sampling: "temperature-xor-top_p", prefill: true, reasoning: { budget: true, adaptive: false } },
+    ],
+    [
+      "claude-opus-4-6",
+      { sampling: "temperature-xor-top_p", prefill: false, reasoning: { budget: true, adaptive: true } },
+    ],
+    [
+      "claude-opus-4-7",
+      { sampling: "none", reasoning: { budget: false, adaptive: true }, midConversationSystem: false },
+    ],
     ["claude-opus-4-8", { midConversationSystem: true }],
-    ["claude-sonnet-5", { sampling: "none", reasoning: { budget: false, defaultOn: true, canDisable: true }, midConversationSystem: false }],
+    [
+      "claude-sonnet-5",
+      {
+        sampling: "none",
+        reasoning: { budget: false, defaultOn: true, canDisable: true },
+        midConversationSystem: false,
+      },
+    ],
     ["claude-opus-5-5", { tools: { forcedChoice: false }, reasoning: { canDisable: false } }],
     ["claude-sonnet-5-5", { reasoning: { betweenTools: true, efforts: ["low", "medium", "high"], canDisable: false } }],
     ["claude-fable-5", { tools: { forcedChoice: true }, reasoning: { canDisable: false } }],
@@ -57,7 +75,10 @@ describe("capabilitiesOf", () => {
 
 describe("profiles and kinds", () => {
   it("compiles a profile, or says what is wrong with it", () => {
-    expect(compileProfile("anthropic", { apiVersion: "2023-06-01" })).toMatchObject({ ok: true, profile: { apiVersion: "2023-06-01" } });
+    expect(compileProfile("anthropic", { apiVersion: "2023-06-01" })).toMatchObject({
+      ok: true,
+      profile: { apiVersion: "2023-06-01" },
+    });
     expect(compileProfile("nobody", {})).toMatchObject({ ok: false });
     expect(compileProfile("anthropic", { lenientTerminal: 1, colour: "red" })).toMatchObject({
       ok: false,
@@ -72,7 +93,11 @@ describe("profiles and kinds", () => {
 });
 
 describe("model lists", () => {
-  const models: ListedModel[] = Array.from({ length: 25 }, (_, index) => ({ id: `m${index}`, displayName: `M ${index}`, createdSeconds: 1_790_000_000 }));
+  const models: ListedModel[] = Array.from({ length: 25 }, (_, index) => ({
+    id: `m${index}`,
+    displayName: `M ${index}`,
+    createdSeconds: 1_790_000_000,
+  }));
   const list = (query: string): unknown => {
     const encoded = encodeModelList(models, query);
     if (!encoded.ok) return encoded.error.class;
@@ -112,16 +137,33 @@ describe("usage", () => {
     return tally.toUsage(true);
   };
   it("adds cache counts to the input, and back", () => {
-    const usage = read({ input_tokens: 3, cache_creation_input_tokens: 12_304, cache_read_input_tokens: 0, output_tokens: 550 });
+    const usage = read({
+      input_tokens: 3,
+      cache_creation_input_tokens: 12_304,
+      cache_read_input_tokens: 0,
+      output_tokens: 550,
+    });
     expect(usage).toMatchObject({ input: 12_307, cacheRead: 0, cacheWrite: 12_304, output: 550 });
-    expect(JSON.parse(encodeUsage(usage, null))).toEqual({ input_tokens: 3, cache_creation_input_tokens: 12_304, cache_read_input_tokens: 0, output_tokens: 550 });
+    expect(JSON.parse(encodeUsage(usage, null))).toEqual({
+      input_tokens: 3,
+      cache_creation_input_tokens: 12_304,
+      cache_read_input_tokens: 0,
+      output_tokens: 550,
+    });
   });
   it("overwrites and never adds, and keeps what a later event does not say", () => {
-    const usage = read({ input_tokens: 5, cache_read_input_tokens: 8, output_tokens: 1 }, { output_tokens: 9, cache_read_input_tokens: null }, { cache_read_input_tokens: 8 });
+    const usage = read(
+      { input_tokens: 5, cache_read_input_tokens: 8, output_tokens: 1 },
+      { output_tokens: 9, cache_read_input_tokens: null },
+      { cache_read_input_tokens: 8 },
+    );
     expect(usage).toMatchObject({ input: 13, cacheRead: 8, output: 9 });
   });
   it("clamps a component above its total, never the total", () => {
-    expect(read({ input_tokens: 1, output_tokens: 2, output_tokens_details: { thinking_tokens: 5 } })).toMatchObject({ output: 2, reasoning: 2 });
+    expect(read({ input_tokens: 1, output_tokens: 2, output_tokens_details: { thinking_tokens: 5 } })).toMatchObject({
+      output: 2,
+      reasoning: 2,
+    });
   });
   it("reports nothing where nothing was reported", () => {
     expect(read({})).toBeNull();

@@ -139,7 +139,9 @@ export function decodeStream(records: readonly string[], profile = "anthropic"):
 
 const structuredCloneOf = (event: StreamEvent): StreamEvent =>
   // Texts become their escaped form, raw values the value.
-  JSON.parse(JSON.stringify(event, (name, value: unknown) => (isSliceLike(value) ? copyOf(name, value) : value))) as StreamEvent;
+  JSON.parse(
+    JSON.stringify(event, (name, value: unknown) => (isSliceLike(value) ? copyOf(name, value) : value)),
+  ) as StreamEvent;
 
 const copyOf = (name: string, slice: { bytes: Uint8Array; start: number; end: number }): unknown =>
   name === "raw" ? { value: JSON.parse(sourceOf(slice)) as unknown } : sourceOf(slice);
@@ -174,7 +176,8 @@ export function dataOf(text: string): readonly string[] {
     .map((record) => {
       const match = /^event: ([a-z_]+)\ndata: (.*)$/.exec(record);
       const data = match?.[2] ?? "";
-      if (match?.[1] !== (JSON.parse(data) as { type: string }).type) throw new Error(`event line and type differ: ${record}`);
+      if (match?.[1] !== (JSON.parse(data) as { type: string }).type)
+        throw new Error(`event line and type differ: ${record}`);
       return data;
     });
 }

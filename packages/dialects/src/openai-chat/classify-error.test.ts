@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import { classifyError } from "./classify-error.ts";
-import { compileChatProfile } from "./profiles.ts";
+import { compileChatProfile } from "./compile-profile.ts";
 
 const context = { profile: profile(), upstreamModel: "m", headers: [], count: () => {} };
 

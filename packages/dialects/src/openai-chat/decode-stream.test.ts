@@ -5,7 +5,7 @@ import { textToString } from "@dragoman/core";
 import type { NeutralError, StreamEvent } from "@dragoman/core";
 
 import { ChatStreamDecoder } from "./decode-stream.ts";
-import { compileChatProfile } from "./profiles.ts";
+import { compileChatProfile } from "./compile-profile.ts";
 import { MAX_PENDING_BYTES } from "./stream-record.ts";
 
 /** Decodes records; events become short lines. */

@@ -13,7 +13,7 @@ import type {
 
 import { openaiChatClient } from "./client.ts";
 import { encodeRequest } from "./encode-request.ts";
-import { compileChatProfile } from "./profiles.ts";
+import { compileChatProfile } from "./compile-profile.ts";
 
 const BASE: Capabilities = mergeCapabilities(DEFAULT_CAPABILITIES, {
   input: { image: true, imageUrl: true, pdf: true, audio: true },
@@ -637,12 +637,15 @@ const ROWS: readonly Row[] = [
   },
 ];
 
+/** What a body must hold, or null for a refusal. */
+const bodyWith = (members: object | null | undefined): unknown =>
+  members === null ? null : expect.objectContaining(members ?? {});
+
 describe("encodeRequest", () => {
   test.each(ROWS)("$name", ({ request, setup, body, codes }) => {
     const encoded = encodeRequest(foreign(request), target(setup ?? {}));
     expect(codesOf(encoded)).toEqual(codes ?? []);
-    if (body === null) expect(encoded.ok).toBe(false);
-    else expect(bodyOf(encoded)).toMatchObject(body ?? {});
+    expect(bodyOf(encoded)).toEqual(bodyWith(body));
   });
 
   test("leaves out everything that was not asked for", () => {

@@ -2,8 +2,11 @@
 // the server, and returns bytes only when nothing does.
 import type { EncodeResult, EncodeTarget, NeutralRequest, ToolMap } from "@dragoman/core";
 
-import { encodeLimits, encodeOperations, encodeOutput, encodeReasoning } from "./encode-controls.ts";
 import { encodeMessages } from "./encode-messages.ts";
+import { encodeOperations } from "./encode-operations.ts";
+import { encodeOutput } from "./encode-output.ts";
+import { encodeReasoning } from "./encode-reasoning.ts";
+import { encodeLimits } from "./encode-sampling.ts";
 import { encodeTools } from "./encode-tools.ts";
 import { ChatEncoding } from "./encoding.ts";
 import { CHAT_PATH } from "./forward-request.ts";

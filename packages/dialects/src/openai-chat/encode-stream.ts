@@ -1,6 +1,6 @@
 // Writes neutral events as a chat stream. Per candidate: unseen → open → stopped. Calls get the indexes 0, 1, 2, … of their appearance,
 // whatever their part number. Reasoning that was signed, and calls of wrapped free-text tools, are gathered and written at their end.
-import { concat, decodeText, escapeBytes, isSlice, rawToValue, SegmentWriter, textToString } from "@dragoman/core";
+import { concat, SegmentWriter, textToString } from "@dragoman/core";
 import type {
   AnswerContext,
   ByteSink,
@@ -23,33 +23,11 @@ import { callStartJson, unwrapCustomInput } from "./call-json.ts";
 import { encodeStreamError } from "./encode-error.ts";
 import type { ChatFacts } from "./read-head.ts";
 import { carriedReasoningJson } from "./reasoning-carrier.ts";
-import type { CarriedReasoning } from "./reasoning-carrier.ts";
-import { encodeStop, isProviderRefusal } from "./stop.ts";
+import { encodeStop } from "./stop.ts";
+import { explanationOf, jsonText, lengthOf, rawJson } from "./stream-part.ts";
+import type { CandidateState, EncodedPart } from "./stream-part.ts";
 import { MAX_PENDING_BYTES } from "./stream-record.ts";
 import { writeUsage } from "./usage.ts";
-
-/** A part of the stream as this encoder tracks it. */
-interface EncodedPart {
-  readonly head: PartHead;
-  /** Index of a call among the candidate's calls. */
-  readonly callIndex: number;
-  /** The call's start fragment still waits for its first arguments. */
-  isHeld: boolean;
-  /** A wrapped free-text tool: its arguments are gathered. */
-  readonly isWrapped: boolean;
-  gathered: string;
-  signature: Signature | null;
-  /** Last segment of a reasoning part that was written. */
-  segment: number;
-}
-
-interface CandidateState {
-  readonly parts: Map<number, EncodedPart>;
-  readonly carried: CarriedReasoning[];
-  callCount: number;
-  hasReasoning: boolean;
-  isStopped: boolean;
-}
 
 /** Encoder of one chat stream. */
 export class ChatStreamEncoder implements StreamEncoder {
@@ -134,13 +112,13 @@ export class ChatStreamEncoder implements StreamEncoder {
 
   #start(model: string | undefined, serviceTier: string | undefined): void {
     if (this.#chunks !== null) return;
-    const { context, serviceTierOrNull } = { context: this.#context, serviceTierOrNull: serviceTier ?? null };
+    const context = this.#context;
     this.#chunks = new ChunkWriter(
       {
         id: context.makeId("chatcmpl-"),
         created: context.createdSeconds,
         model: model ?? context.upstreamModel,
-        serviceTier: serviceTierOrNull,
+        serviceTier: serviceTier ?? null,
         hasUsageMember: context.facts.includeUsage,
       },
       this.#write,
@@ -317,24 +295,4 @@ export class ChatStreamEncoder implements StreamEncoder {
     if (this.#gatheredBytes <= MAX_PENDING_BYTES) return null;
     return protocolError("The provider's stream holds more reasoning or arguments than can be kept until their end.");
   }
-}
-
-const lengthOf = (text: Text): number => (typeof text === "string" ? text.length : text.end - text.start);
-
-/** The JSON text of an arguments delta as a string. */
-function jsonText(text: Text, encoded: boolean): string {
-  if (!isSlice(text)) return text;
-  if (encoded) return decodeText(text);
-  return decodeText(escapeBytes(text.bytes, text.start, text.end));
-}
-
-function rawJson(raw: Raw): string {
-  if (!isSlice(raw)) return JSON.stringify(rawToValue(raw)) ?? "null";
-  const { bytes, start, end } = raw;
-  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("utf8");
-}
-
-/** What a provider says about its own refusal is the refusal's text. */
-function explanationOf(event: Extract<StreamEvent, { type: "stop" }>): Text | null {
-  return isProviderRefusal(event.stop) ? (event.stop.detail?.explanation ?? null) : null;
 }

@@ -180,11 +180,9 @@ function grammarText(format: Raw): string | null {
   const value = rawToValue(format);
   if (!isRecord(value) || value["type"] === "text") return null;
   const nested = value["grammar"];
-  const { syntax, definition } = (isRecord(nested) ? nested : value) as {
-    readonly syntax?: unknown;
-    readonly definition?: unknown;
-  };
-  return `The input must follow this ${String(syntax ?? "")} grammar:\n${String(definition ?? "")}`;
+  const grammar = isRecord(nested) ? nested : value;
+  const wordOf = (name: string): string => (typeof grammar[name] === "string" ? grammar[name] : "");
+  return `The input must follow this ${wordOf("syntax")} grammar:\n${wordOf("definition")}`;
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;

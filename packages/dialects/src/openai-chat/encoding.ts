@@ -8,6 +8,7 @@ import type {
   Extension,
   Message,
   NeutralRequest,
+  Part,
   ReasonCode,
   Text,
 } from "@dragoman/core";
@@ -137,11 +138,12 @@ const MAX_MARKS = 4;
 
 function countMarks(messages: readonly Message[]): number {
   let count = 0;
-  for (const message of messages)
-    for (const part of message.parts) {
-      if (part.cacheBreakpoint !== undefined) count++;
-      if (part.type === "tool-result")
-        for (const inner of part.content) if (inner.cacheBreakpoint !== undefined) count++;
-    }
+  for (const message of messages) for (const part of message.parts) count += marksOf(part);
   return count;
+}
+
+function marksOf(part: Part): number {
+  const own = part.cacheBreakpoint === undefined ? 0 : 1;
+  if (part.type !== "tool-result") return own;
+  return part.content.reduce((sum, inner) => sum + marksOf(inner), own);
 }

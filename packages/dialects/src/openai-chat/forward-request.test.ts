@@ -5,7 +5,7 @@ import type { Capabilities, Document, EncodeTarget } from "@dragoman/core";
 
 import { base62Digest } from "../shared/tool-ids.ts";
 import { openaiChatClient } from "./client.ts";
-import { compileChatProfile } from "./profiles.ts";
+import { compileChatProfile } from "./compile-profile.ts";
 import { openaiChatProvider } from "./provider.ts";
 
 function parse(text: string): Document {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { RecordFlag } from "@dragoman/core";
 
 import { ChatStreamObserver } from "./observe-stream.ts";
-import { compileChatProfile } from "./profiles.ts";
+import { compileChatProfile } from "./compile-profile.ts";
 
 function observe(
   records: readonly string[],

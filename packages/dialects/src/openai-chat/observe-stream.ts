@@ -153,11 +153,22 @@ export class ChatStreamObserver implements StreamObserver {
   }
 }
 
-/** Whether a delta holds text or a call. A role, an empty string and an empty list are none. */
+/**
+ * Whether a delta holds text or a call. A role, an empty string and an empty list are none. One walk: a delta has one member or two,
+ * and only those with something in them need their name looked at.
+ */
 function hasContent(document: Document, delta: NodeIndex): boolean {
-  for (const name of CONTENT_MEMBERS) {
-    const node = document.member(delta, name);
-    if (document.isString(node) ? document.end(node) - document.start(node) > 2 : document.count(node) > 0) return true;
+  for (let key = document.firstMember(delta); key !== ABSENT; key = document.nextMember(key)) {
+    const value = document.memberValue(key);
+    const isFilled = document.isString(value)
+      ? document.end(value) - document.start(value) > 2
+      : document.count(value) > 0;
+    if (isFilled && isContentMember(document, key)) return true;
   }
+  return false;
+}
+
+function isContentMember(document: Document, key: NodeIndex): boolean {
+  for (const name of CONTENT_MEMBERS) if (document.nameEquals(key, name)) return true;
   return false;
 }

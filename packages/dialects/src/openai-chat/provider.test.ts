@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { scan } from "@dragoman/core";
 
 import { AZURE_OPENAI_KIND, OPENAI_COMPATIBLE_KIND, OPENAI_KIND, OPENAI_KINDS } from "./kind.ts";
-import { CHAT_PROFILES, compileChatProfile } from "./profiles.ts";
+import { compileChatProfile } from "./compile-profile.ts";
+import { CHAT_PROFILES } from "./profiles.ts";
 import { openaiChatProvider } from "./provider.ts";
 
 describe("compileProfile", () => {

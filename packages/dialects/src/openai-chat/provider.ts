@@ -10,7 +10,8 @@ import { encodeRequest } from "./encode-request.ts";
 import { forwardRequest } from "./forward-request.ts";
 import { observeResponse } from "./observe-response.ts";
 import { ChatStreamObserver } from "./observe-stream.ts";
-import { asChatProfile, compileChatProfile } from "./profiles.ts";
+import { compileChatProfile } from "./compile-profile.ts";
+import { asChatProfile } from "./profiles.ts";
 import { protocolError } from "../shared/neutral-error.ts";
 import { UsageReader } from "./usage.ts";
 

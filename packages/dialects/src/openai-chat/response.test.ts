@@ -6,7 +6,7 @@ import type { AnswerContext, Candidate, NeutralResponse, ToolMap } from "@dragom
 import { decodeResponse } from "./decode-response.ts";
 import { encodeResponse } from "./encode-response.ts";
 import { observeResponse } from "./observe-response.ts";
-import { compileChatProfile } from "./profiles.ts";
+import { compileChatProfile } from "./compile-profile.ts";
 import type { ChatFacts } from "./read-head.ts";
 
 interface ContextOptions {

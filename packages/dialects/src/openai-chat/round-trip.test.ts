@@ -5,7 +5,7 @@ import { concat, DEFAULT_CAPABILITIES, mergeCapabilities, ResponseAssembler, sca
 import type { AnswerContext, Capabilities, Document, EncodeTarget, StreamEvent } from "@dragoman/core";
 
 import { openaiChatClient } from "./client.ts";
-import { compileChatProfile } from "./profiles.ts";
+import { compileChatProfile } from "./compile-profile.ts";
 import { openaiChatProvider } from "./provider.ts";
 import type { ChatFacts } from "./read-head.ts";
 

@@ -13,7 +13,7 @@ import type {
 
 import { anthropicClient, anthropicProvider } from "../anthropic/index.ts";
 import { openaiChatClient } from "./client.ts";
-import { compileChatProfile } from "./profiles.ts";
+import { compileChatProfile } from "./compile-profile.ts";
 import { openaiChatProvider } from "./provider.ts";
 
 const EVERYTHING: Capabilities = mergeCapabilities(DEFAULT_CAPABILITIES, {

@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { readDurationMs, readRetryAfterMs, readShouldRetry, relayedRetryAfter, retryHintHeaders } from "./retry-after.ts";
+import {
+  readDurationMs,
+  readRetryAfterMs,
+  readShouldRetry,
+  relayedRetryAfter,
+  retryHintHeaders,
+} from "./retry-after.ts";
 import { decodeEnvelope, encodeEnvelope } from "./signature-envelope.ts";
 import { base62Digest, legalToolId } from "./tool-ids.ts";
 
@@ -10,7 +16,11 @@ describe("signature envelopes", () => {
     expect(encodeEnvelope({ origin: "a", model: "up-model", data: "c2ln" })).toBe("gwsig1.a.dXAtbW9kZWw.YzJsbg");
   });
   it("give back what was put in, also empty and foreign text", () => {
-    const envelope = fc.record({ origin: fc.constantFrom("a", "ar", "g", "o"), model: fc.string(), data: fc.string({ unit: "grapheme" }) });
+    const envelope = fc.record({
+      origin: fc.constantFrom("a", "ar", "g", "o"),
+      model: fc.string(),
+      data: fc.string({ unit: "grapheme" }),
+    });
     const withText = fc.tuple(envelope, fc.string({ unit: "grapheme" })).map(([fields, text]) => ({ ...fields, text }));
     fc.assert(
       fc.property(fc.oneof(envelope, withText), (fields) => {
@@ -21,7 +31,16 @@ describe("signature envelopes", () => {
     );
   });
   it("refuse everything else", () => {
-    for (const text of ["", "gwsig1.", "gwsig1.a.b", "gwsig1.A.b.c", "gwsig1.a.b.c.d.e", "gwsig1.a.+.c", "gwsig2.a.b.c", "EqQBCg=="]) {
+    for (const text of [
+      "",
+      "gwsig1.",
+      "gwsig1.a.b",
+      "gwsig1.A.b.c",
+      "gwsig1.a.b.c.d.e",
+      "gwsig1.a.+.c",
+      "gwsig2.a.b.c",
+      "EqQBCg==",
+    ]) {
       expect(decodeEnvelope(text)).toBeNull();
     }
   });
@@ -75,7 +94,14 @@ describe("retry hints", () => {
     expect(readRetryAfterMs(headers, NOW)).toBe(expected);
   });
   it("read durations", () => {
-    expect(["1h2m3s", "1.5s", "2m", "", "x", "5"].map(readDurationMs)).toEqual([3_723_000, 1500, 120_000, undefined, undefined, undefined]);
+    expect(["1h2m3s", "1.5s", "2m", "", "x", "5"].map(readDurationMs)).toEqual([
+      3_723_000,
+      1500,
+      120_000,
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
   it("are relayed as they came, else computed", () => {
     const error = { class: "rate-limit", origin: "upstream", message: "", retrySame: true, fallback: true } as const;
@@ -86,6 +112,8 @@ describe("retry hints", () => {
     expect(retryHintHeaders(error)).toEqual([]);
   });
   it("say whether to retry at all", () => {
-    expect([["x-should-retry", "TRUE"], ["x-should-retry", "false"], ["x-should-retry", "maybe"], []].map(readShouldRetry)).toEqual([true, false, undefined, undefined]);
+    expect(
+      [["x-should-retry", "TRUE"], ["x-should-retry", "false"], ["x-should-retry", "maybe"], []].map(readShouldRetry),
+    ).toEqual([true, false, undefined, undefined]);
   });
 });

@@ -17,7 +17,12 @@ export function readDurationMs(text: string): number | undefined {
   const match = DURATION.exec(text.trim());
   if (match === null || match[0] === "") return undefined;
   const [, hours, minutes, seconds, milliseconds] = match;
-  return Number(hours ?? 0) * 3_600_000 + Number(minutes ?? 0) * 60_000 + Number(seconds ?? 0) * 1000 + Number(milliseconds ?? 0);
+  return (
+    Number(hours ?? 0) * 3_600_000 +
+    Number(minutes ?? 0) * 60_000 +
+    Number(seconds ?? 0) * 1000 +
+    Number(milliseconds ?? 0)
+  );
 }
 
 /** `retry-after` as delta-seconds or as an HTTP date (RFC 9110 §10.2.3). */

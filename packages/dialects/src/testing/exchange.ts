@@ -26,18 +26,18 @@ const CREATED_SECONDS = 1_790_000_000;
 const MAX_RECORD_BYTES = 16 * 1024 * 1024;
 
 /** A client's request, read. */
-export interface ReadRequest<Facts> {
+export interface ReadRequest {
   readonly document: Document;
-  readonly head: RequestHead<Facts>;
+  readonly head: RequestHead;
   readonly request: NeutralRequest;
 }
 
 /** Reads head and request of a body, as a client of the dialect would send it. */
-export function readRequest<Facts>(
-  subject: Pick<DialectSubject<Facts>, "client" | "route">,
+export function readRequest(
+  subject: Pick<DialectSubject, "client" | "route">,
   source: Uint8Array | string,
   headers: HeaderList = [],
-): { readonly ok: true; readonly read: ReadRequest<Facts> } | { readonly ok: false; readonly error: NeutralError } {
+): { readonly ok: true; readonly read: ReadRequest } | { readonly ok: false; readonly error: NeutralError } {
   const document = documentOf(source);
   const reading = subject.client.readHead(document, subject.route);
   if (!reading.ok) return reading;
@@ -47,10 +47,10 @@ export function readRequest<Facts>(
 }
 
 /** Reads a request that must be accepted. */
-export function mustRead<Facts>(
-  subject: Pick<DialectSubject<Facts>, "client" | "route">,
+export function mustRead(
+  subject: Pick<DialectSubject, "client" | "route">,
   source: Uint8Array | string,
-): ReadRequest<Facts> {
+): ReadRequest {
   const result = readRequest(subject, source);
   if (!result.ok) throw new Error(`a valid request is refused: ${result.error.param ?? ""} ${result.error.message}`);
   return result.read;
@@ -58,7 +58,7 @@ export function mustRead<Facts>(
 
 /** A deployment of the subject. */
 export function targetOf(
-  subject: Pick<DialectSubject<never>, "kind" | "profile" | "capabilities">,
+  subject: Pick<DialectSubject, "kind" | "profile" | "capabilities">,
   lossyAllow: ReadonlySet<string>,
 ): EncodeTarget {
   return {
@@ -79,10 +79,10 @@ export function bodyOf(result: EncodeResult): Buffer | null {
 }
 
 /** What an answer encoder is given; ids count per prefix, `chatcmpl-t1`. */
-export function answerContextOf<Facts>(
-  facts: Facts,
+export function answerContextOf(
+  facts: unknown,
   options: Readonly<Record<string, unknown>> = {},
-): AnswerContext<Facts> {
+): AnswerContext {
   const made = new Map<string, number>();
   return {
     requestId: "req_t1",
@@ -101,14 +101,14 @@ export function answerContextOf<Facts>(
 }
 
 /** What an answer decoder is given. */
-export function decodeContextOf(subject: Pick<DialectSubject<never>, "profile">): DecodeContext {
+export function decodeContextOf(subject: Pick<DialectSubject, "profile">): DecodeContext {
   return { profile: subject.profile, upstreamModel: "up-model", headers: [], count: () => {} };
 }
 
 /** Encodes events; after an error that the encoder returns, the stream is failed and nothing more is encoded. */
-export function encodeEvents<Facts>(
-  client: ClientDialect<Facts>,
-  context: AnswerContext<Facts>,
+export function encodeEvents(
+  client: ClientDialect,
+  context: AnswerContext,
   events: Iterable<StreamEvent>,
 ): { readonly chunks: readonly Buffer[]; readonly error: NeutralError | null } {
   const chunks: Buffer[] = [];

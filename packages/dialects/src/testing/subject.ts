@@ -34,8 +34,8 @@ export interface ExpectedError {
 }
 
 /** One dialect under test. Generators should make everything that the dialect knows, and nothing that it refuses. */
-export interface DialectSubject<Facts = unknown> {
-  readonly client: ClientDialect<Facts>;
+export interface DialectSubject {
+  readonly client: ClientDialect;
   readonly provider: ProviderDialect;
   /** The route of a generate request. */
   readonly route: RouteMatch;
@@ -62,7 +62,7 @@ export interface DialectSubject<Facts = unknown> {
 
   /** Upstream streams, standard and odd but legal. Every candidate must show itself before another one stops. */
   readonly streams: Arbitrary<SampleStream>;
-  /** The last record of a stream, after which nothing may be missing. */
+  /** Usage objects as upstreams send them, contradictory ones too. */
   readonly usages: Arbitrary<JsonObject>;
   /** Whether an answer keeps the order of its parts; otherwise each kind is compared by itself. */
   readonly ordersParts: boolean;

@@ -1,4 +1,5 @@
-// The load: a closed loop over kept connections, in a process of its own. Answers with the number of requests that completed.
+// The load: a closed loop over kept connections, in a process of its own. With a rate it is paced: a connection that is free waits for
+// its turn, so that subjects of different speed are compared at the same rate. Answers with the number of requests that completed.
 import { connect } from "node:net";
 
 const HEAD_END = Buffer.from("\r\n\r\n");
@@ -24,6 +25,11 @@ class Client {
 
   send() {
     if (this.load.isStopping) return;
+    if (this.load.pacer !== null && !this.load.pacer.admits(this)) return;
+    this.sendNow();
+  }
+
+  sendNow() {
     this.left = -1;
     this.isChunked = false;
     this.tail = Buffer.alloc(0);
@@ -68,6 +74,41 @@ class Client {
   }
 }
 
+/** Spreads sends evenly over time; what fell due while every connection was busy is not caught up. */
+class Pacer {
+  constructor(perSecond) {
+    this.perMillisecond = perSecond / 1000;
+    this.waiting = [];
+    this.credit = 0;
+    this.last = performance.now();
+    this.timer = setInterval(() => this.release(), 1);
+  }
+
+  admits(client) {
+    if (this.credit < 1) {
+      this.waiting.push(client);
+      return false;
+    }
+    this.credit -= 1;
+    return true;
+  }
+
+  release() {
+    const now = performance.now();
+    this.credit += (now - this.last) * this.perMillisecond;
+    this.last = now;
+    while (this.credit >= 1 && this.waiting.length > 0) {
+      this.credit -= 1;
+      this.waiting.shift().sendNow();
+    }
+    this.credit = Math.min(this.credit, this.perMillisecond);
+  }
+
+  stop() {
+    clearInterval(this.timer);
+  }
+}
+
 let load = null;
 
 process.on("message", (message) => {
@@ -81,6 +122,7 @@ process.on("message", (message) => {
       request: Buffer.concat([head, body]),
       completed: 0,
       isStopping: false,
+      pacer: message.rate > 0 ? new Pacer(message.rate) : null,
       fail: (error) => {
         if (load.isStopping) return;
         load.isStopping = true;
@@ -92,6 +134,7 @@ process.on("message", (message) => {
     process.send({ type: "count", completed: load.completed });
   } else if (message.type === "stop") {
     load.isStopping = true;
+    load.pacer?.stop();
     for (const client of load.clients) client.socket.destroy();
     process.send({ type: "stopped" });
   }

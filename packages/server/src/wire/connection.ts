@@ -238,7 +238,7 @@ export class Connection implements CallCarrier, ResponseReceiver {
     if (call.isPaused) {
       if (next < end) this.#held.putBack(bytes.subarray(next, end), bytes === this.#owner.readBuffer);
     } else if (this.#parser.failure !== null) {
-      this.#fail("protocol", `the answer has ${this.#parser.failure}`);
+      this.#fail("protocol", `the answer broke HTTP: ${this.#parser.failure}`);
     } else if (this.#parser.isDone) {
       this.#finish(call, next < end || !this.#held.isEmpty);
     }

@@ -7,6 +7,8 @@ import { SPACE, TAB } from "./octets.ts";
 export type BodyFraming = "none" | "length" | "chunked" | "until-close";
 
 const MAX_LENGTH_DIGITS = 15;
+/** A hop that obeys such a list drops the field, or takes it from the trailers, and frames anew (RFC 9110 §6.5.1, §7.6.1). */
+const FRAMING_NAME = /(?:^|[ \t,])(?:content-length|transfer-encoding)(?:$|[ \t,])/i;
 /** A kept socket is given up this long before the server said it would close it. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
 
@@ -35,9 +37,14 @@ export class FramingFields {
   /** Reads one field; returns the fault or null. The length of the name tells most fields apart at once. */
   note(source: Buffer, nameStart: number, nameEnd: number, valueStart: number, valueEnd: number): string | null {
     switch (nameEnd - nameStart) {
+      case 7:
+        if (!equalsIgnoringCase(source, nameStart, nameEnd, "trailer")) return null;
+        return FRAMING_NAME.test(textOf(source, valueStart, valueEnd)) ? "a framing field announced as trailer" : null;
       case 10:
         if (equalsIgnoringCase(source, nameStart, nameEnd, "connection")) {
-          if (/(?:^|[ \t,])close(?:$|[ \t,])/i.test(textOf(source, valueStart, valueEnd))) this.isPersistent = false;
+          const options = textOf(source, valueStart, valueEnd);
+          if (FRAMING_NAME.test(options)) return "a framing field among the connection's options";
+          if (/(?:^|[ \t,])close(?:$|[ \t,])/i.test(options)) this.isPersistent = false;
         } else if (equalsIgnoringCase(source, nameStart, nameEnd, "keep-alive")) {
           const match = /(?:^|[ \t,])timeout=(\d{1,6})(?:$|[ \t,])/i.exec(textOf(source, valueStart, valueEnd));
           if (match !== null) this.keepAliveMs = Number(match[1]) * 1000 - KEEP_ALIVE_MARGIN_MS;

@@ -37,7 +37,7 @@ export async function startBuiltServer(config: GatewayConfig): Promise<BuiltServ
   const output = (): string => chunks.join("");
   try {
     const url = await waitForUrl(child, output);
-    return { url, output, close: () => stop(child, output).finally(() => rm(folder, { recursive: true })) };
+    return { url, output, close: () => stop(child, output, folder) };
   } catch (error) {
     child.kill("SIGKILL");
     await rm(folder, { recursive: true });
@@ -57,7 +57,7 @@ function waitForUrl(child: Child, output: () => string): Promise<string> {
   });
 }
 
-async function stop(child: Child, output: () => string): Promise<void> {
+async function stop(child: Child, output: () => string, folder: string): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) {
     const ended = once(child, "exit");
     const timer = setTimeout(() => child.kill("SIGKILL"), STOP_LIMIT_MS);
@@ -65,6 +65,7 @@ async function stop(child: Child, output: () => string): Promise<void> {
     await ended;
     clearTimeout(timer);
   }
+  await rm(folder, { recursive: true });
   if (child.exitCode !== 0) {
     throw new Error(`the built server ended with ${String(child.exitCode ?? child.signalCode)}:\n${output()}`);
   }

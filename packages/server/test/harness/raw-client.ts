@@ -24,7 +24,8 @@ export function readAnswers(received: string, isClosed: boolean): readonly RawAn
     if (headEnd < 0) break;
     const [statusLine = "", ...fields] = received.slice(at, headEnd).split("\r\n");
     const status = Number(/^HTTP\/1\.1 (\d{3})(?: |$)/.exec(statusLine)?.[1] ?? Number.NaN);
-    if (Number.isNaN(status)) throw new Error(`no status line of HTTP/1.1: ${JSON.stringify(statusLine.slice(0, 100))}`);
+    if (Number.isNaN(status))
+      throw new Error(`no status line of HTTP/1.1: ${JSON.stringify(statusLine.slice(0, 100))}`);
     at = headEnd + 4;
     if (status < 200) continue;
     const headers = joinFields(fields);
@@ -144,6 +145,11 @@ export class RawClient {
     const answer = find();
     if (answer === undefined) throw new Error(`the connection closed before answer ${nth}: ${this.#shown()}`);
     return answer;
+  }
+
+  /** Waits for the first answer, whole or broken off. */
+  untilAnswerOrEnd(): Promise<void> {
+    return this.#until(() => this.isClosed || this.answers[0]?.isWhole === true, "an answer or the connection's end");
   }
 
   /** Waits until the received text contains or matches. */

@@ -8,7 +8,7 @@ export const STACK_KEY = "dgm_StackKeyOfTheTests0000000000";
 
 /** What a test adds to the standard configuration, member by member. */
 export interface StackConfigOptions {
-  readonly providers?: Readonly<Record<string, ProviderConfig>>;
+  readonly providers?: (upstreamUrl: string) => Readonly<Record<string, ProviderConfig>>;
   readonly models?: GatewayConfig["models"];
   readonly keys?: readonly KeyConfig[];
   readonly server?: GatewayConfig["server"];
@@ -41,7 +41,7 @@ export function buildStackConfig(upstreamUrl: string, options: StackConfigOption
     providers: {
       chat: { kind: "openai", baseUrl: `${upstreamUrl}/v1`, credentials: ["chat-credential"] },
       messages: { kind: "anthropic", baseUrl: upstreamUrl, credentials: ["messages-credential"] },
-      ...options.providers,
+      ...options.providers?.(upstreamUrl),
     },
     models: { "chat/*": glob("chat"), "messages/*": glob("messages"), ...options.models },
     keys: [

@@ -15,7 +15,7 @@ export interface RecordedRecord {
 export const PATH_OF: Readonly<Record<ProofDialect, string>> = { chat: "/v1/chat/completions", messages: "/v1/messages" };
 
 function chatRecord(mark: RecordedRecord["mark"], choices: readonly unknown[], usage: unknown = null): RecordedRecord {
-  const chunk = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1_700_000_000, model: "up", choices, usage };
+  const chunk = { id: "c-1", object: "chat.completion.chunk", created: 1, model: "up", choices, ...(usage === null ? {} : { usage }) };
   return { mark, text: `data: ${JSON.stringify(chunk)}\n\n` };
 }
 

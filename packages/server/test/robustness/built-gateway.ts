@@ -59,7 +59,7 @@ export function guardedModel(provider: ProviderName, upstreamModel: string): Gat
     attempts: 1,
     deployments: [
       { provider, model: upstreamModel, capabilities: CAPABILITIES, tier: 1 },
-      { id: `${upstreamModel}/spare`, provider, model: "scripted-text", capabilities: CAPABILITIES, tier: 2 },
+      { id: `spare-${provider}`, provider, model: "scripted-text", capabilities: CAPABILITIES, tier: 2 },
     ],
   };
 }
@@ -118,7 +118,7 @@ function buildConfig(
     server: { headers: { debug: "off" }, ...parts.server },
     telemetry: { logLevel: "debug" },
     providers: {
-      chat: { kind: "openai-compatible", baseUrl: `${upstreamUrl}/v1`, credentials },
+      chat: { kind: "openai", baseUrl: `${upstreamUrl}/v1`, credentials },
       messages: { kind: "anthropic", baseUrl: upstreamUrl, credentials },
       nowhere: { kind: "openai-compatible", baseUrl: `${nowhere}/v1`, credentials },
     },

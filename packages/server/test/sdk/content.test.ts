@@ -30,8 +30,7 @@ beforeAll(async () => {
 afterEach(() => stack.upstream.clear());
 afterAll(() => stack.close());
 
-const PIXEL =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const BIG = Buffer.alloc(300_000, 7).toString("base64");
 
 describe.each(UPSTREAMS)("images, OpenAI client, %s upstream", (upstream) => {
@@ -264,7 +263,10 @@ describe("stop sequences and limits", () => {
 
 describe("refusals of the model", () => {
   it("are refusals for both clients", async () => {
-    const chat = await openAiOf(stack).chat.completions.create({ model: "messages/scripted-refusal", messages: [USER] });
+    const chat = await openAiOf(stack).chat.completions.create({
+      model: "messages/scripted-refusal",
+      messages: [USER],
+    });
     expect(chat.choices[0]).toMatchObject({
       finish_reason: "content_filter",
       message: { content: null, refusal: "I cannot help with that." },

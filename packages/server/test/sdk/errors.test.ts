@@ -13,15 +13,42 @@ const NARROW_KEY = "dgm_NarrowKeyOfTheTests000000000";
 
 let stack: Stack;
 beforeAll(async () => {
-  const refused = { credentials: ["refused-credential"] };
+  const accounts = ["error-401", "error-403"] as const;
+  const credentials = ["refused-credential"];
   stack = await startBuiltStack({
     // Accounts of their own: a refused credential rests, and the others have to go on.
-    providers: Object.fromEntries(
-      ["error-401", "error-403"].flatMap((name) => [
-        [`chat-${name}`, { kind: "openai", baseUrl: "http://127.0.0.1:9/v1", ...refused }],
-        [`messages-${name}`, { kind: "anthropic", baseUrl: "http://127.0.0.1:9", ...refused }],
-      ]),
-    ),
+    providers: (url) =>
+      Object.fromEntries(
+        accounts.flatMap((name) => [
+          [`chat-${name}`, { kind: "openai", baseUrl: `${url}/v1`, credentials }],
+          [`messages-${name}`, { kind: "anthropic", baseUrl: url, credentials }],
+        ]),
+      ),
+    models: {
+      ...Object.fromEntries(
+        UPSTREAMS.flatMap((upstream) =>
+          accounts.map((name) => [
+            `refused/${upstream}/${name}`,
+            {
+              deployments: [
+                {
+                  provider: `${upstream}-${name}`,
+                  model: `scripted-${name}`,
+                  capabilities: { defaultMaxOutputTokens: 10 },
+                },
+              ],
+            },
+          ]),
+        ),
+      ),
+      twice: {
+        attempts: 1,
+        deployments: [
+          { provider: "chat", model: "scripted-error-500", tier: 1 },
+          { provider: "chat", model: "scripted-error-500:crlf", tier: 2 },
+        ],
+      },
+    },
     keys: [{ name: "narrow", hash: hashKey(NARROW_KEY), models: ["small"] }],
   });
 });
@@ -30,10 +57,16 @@ afterAll(() => stack.close());
 
 const USER = { role: "user" as const, content: "Hi" };
 
-async function chatError(model: string, options: ClientOptions = {}, stream = false): Promise<InstanceType<typeof OpenAI.APIError>> {
+async function chatError(
+  model: string,
+  options: ClientOptions = {},
+  stream = false,
+): Promise<InstanceType<typeof OpenAI.APIError>> {
   const request = { model, messages: [USER], max_completion_tokens: 50 };
   const client = openAiOf(stack, options);
-  const call = stream ? client.chat.completions.create({ ...request, stream }) : client.chat.completions.create(request);
+  const call = stream
+    ? client.chat.completions.create({ ...request, stream })
+    : client.chat.completions.create(request);
   const error = await call.then(
     () => "no error",
     (thrown: unknown) => thrown,
@@ -60,6 +93,8 @@ interface ErrorRow {
     readonly type: new (...args: never[]) => Error;
     readonly status: number;
     readonly code: string | null;
+    /** The upstream's own code, where it differs. */
+    readonly quotedCode?: string;
     readonly says: string;
   };
   readonly message: {
@@ -151,7 +186,8 @@ describe.each(UPSTREAMS)("an error of a %s upstream", (upstream) => {
       expect(error).toBeInstanceOf(chat.type);
       expect(error.status).toBe(chat.status);
       // An upstream of the client's own dialect is quoted as it is when the fault is the request's.
-      if (upstream === "messages" || chat.status >= 500) expect(error.code).toBe(chat.code);
+      const isQuoted = upstream === "chat" && chat.status < 500;
+      expect(error.code).toBe(isQuoted ? (chat.quotedCode ?? chat.code) : chat.code);
       expect(error.message).toContain(chat.says);
       expect(error.requestID).toMatch(/^req_[0-9A-Za-z]{24}$/);
       expect(error.headers?.get("x-should-retry")).toBe(retry);
@@ -184,5 +220,186 @@ describe.each(UPSTREAMS)("an error of a %s upstream", (upstream) => {
     expect([chat.status, chat.code]).toEqual([503, "upstream_quota_exhausted"]);
     const message = await messageError(`${upstream}/scripted-error-402`);
     expect([message.status, message.type]).toEqual([503, "api_error"]);
+  });
+});
+
+describe("a fault of the client", () => {
+  it("in its key raises AuthenticationError", async () => {
+    const chat = await chatError("chat/scripted-text", { key: "dgm_nobody" });
+    expect(chat).toBeInstanceOf(OpenAI.AuthenticationError);
+    expect(chat).toMatchObject({ code: "invalid_api_key", type: "invalid_request_error" });
+    const message = await messageError("chat/scripted-text", { key: "dgm_nobody" });
+    expect(message).toBeInstanceOf(A.AuthenticationError);
+    expect(message).toMatchObject({ type: "authentication_error" });
+    for (const error of [chat, message]) {
+      expect(error.headers?.get("x-should-retry")).toBe("false");
+      expect(error.message).not.toContain("dgm_nobody");
+    }
+    expect(stack.upstream.calls).toEqual([]);
+  });
+
+  it("in its permissions raises PermissionDeniedError", async () => {
+    const chat = await chatError("chat/scripted-text", { key: NARROW_KEY });
+    expect(chat).toBeInstanceOf(OpenAI.PermissionDeniedError);
+    expect(chat.code).toBe("permission_denied");
+    const message = await messageError("messages/scripted-text", { key: NARROW_KEY });
+    expect(message).toBeInstanceOf(A.PermissionDeniedError);
+    expect(message.type).toBe("permission_error");
+    expect(stack.upstream.calls).toEqual([]);
+  });
+
+  it("in the model's name raises NotFoundError with the name in its message", async () => {
+    const chat = await chatError("nowhere-1");
+    expect(chat).toBeInstanceOf(OpenAI.NotFoundError);
+    expect(chat.code).toBe("model_not_found");
+    const message = await messageError("nowhere-1");
+    expect(message).toBeInstanceOf(A.NotFoundError);
+    expect(message.type).toBe("not_found_error");
+    for (const error of [chat, message]) expect(error.message).toContain("nowhere-1");
+  });
+
+  it("in the path raises NotFoundError", async () => {
+    const chat = openAiOf(stack).completions.create({ model: "chat/scripted-text", prompt: "x" });
+    await expect(chat).rejects.toThrow(OpenAI.NotFoundError);
+    const batches = anthropicOf(stack).messages.batches.list();
+    await expect(batches).rejects.toThrow(A.NotFoundError);
+  });
+
+  it("in the body raises BadRequestError that says where", async () => {
+    const chat = openAiOf(stack).chat.completions.create({
+      model: "messages/scripted-text",
+      messages: "no list" as unknown as [],
+    });
+    await expect(chat).rejects.toThrow(OpenAI.BadRequestError);
+    await expect(chat).rejects.toMatchObject({ param: "messages" });
+    const message = anthropicOf(stack).messages.create({
+      model: "chat/scripted-text",
+      max_tokens: -1,
+      messages: [USER],
+    });
+    await expect(message).rejects.toThrow(A.BadRequestError);
+    await expect(message).rejects.toThrow(/max_tokens/);
+  });
+});
+
+describe.each(UPSTREAMS)("a refusal of the gateway's own credential by a %s upstream", (upstream) => {
+  it.each(["error-401", "error-403"])("%s is no fault of the client's key", async (name) => {
+    for (const _attempt of ["asked", "resting"]) {
+      const chat = await chatError(`refused/${upstream}/${name}`);
+      expect(chat).toBeInstanceOf(OpenAI.InternalServerError);
+      expect([chat.status, chat.code]).toEqual([502, "upstream_credential_rejected"]);
+      const message = await messageError(`refused/${upstream}/${name}`);
+      expect(message).toBeInstanceOf(A.InternalServerError);
+      expect([message.status, message.type]).toEqual([502, "api_error"]);
+      for (const error of [chat, message]) {
+        expect(error.headers?.get("x-should-retry")).toBe("false");
+        expect(JSON.stringify(error.error)).not.toContain("refused-credential");
+      }
+    }
+  });
+});
+
+/** Reads a stream to its end or its error. */
+async function read(stream: AsyncIterable<unknown>): Promise<{ events: number; error: unknown }> {
+  let events = 0;
+  try {
+    for await (const _event of stream) events += 1;
+  } catch (error) {
+    return { events, error };
+  }
+  return { events, error: null };
+}
+
+const BROKEN_STREAMS = [
+  { behaviour: "text:error-after-6", says: /overloaded/i },
+  { behaviour: "text:cut-after-6", says: /connection was lost/ },
+  { behaviour: "text:reset-after-6", says: /connection was lost/ },
+  { behaviour: "text:no-ending", says: /provider/ },
+  { behaviour: "text:cut-after-6:until-close", says: /provider/ },
+  { behaviour: "tools:cut-after-12", says: /connection was lost/ },
+] as const;
+
+describe.each(UPSTREAMS)("a stream of a %s upstream that breaks after content", (upstream) => {
+  it.each(BROKEN_STREAMS)("by $behaviour raises from the OpenAI SDK", async ({ behaviour, says }) => {
+    const request = { model: `${upstream}/scripted-${behaviour}`, messages: [USER], max_completion_tokens: 50 };
+    const client = openAiOf(stack);
+    const raw = await read(await client.chat.completions.create({ ...request, stream: true }));
+    expect(raw.events).toBeGreaterThan(0);
+    expect(raw.error).toBeInstanceOf(OpenAI.APIError);
+    expect(String(raw.error)).toMatch(says);
+    await expect(client.chat.completions.stream(request).finalChatCompletion()).rejects.toThrow(OpenAI.OpenAIError);
+  });
+
+  it.each(BROKEN_STREAMS)("by $behaviour raises from the Anthropic SDK", async ({ behaviour, says }) => {
+    const request = { model: `${upstream}/scripted-${behaviour}`, messages: [USER], max_tokens: 50 };
+    const client = anthropicOf(stack);
+    const raw = await read(await client.messages.create({ ...request, stream: true }));
+    expect(raw.events).toBeGreaterThan(0);
+    expect(raw.error).toBeInstanceOf(A.APIError);
+    expect(String(raw.error)).toMatch(says);
+    await expect(client.messages.stream(request).finalMessage()).rejects.toThrow(A.AnthropicError);
+  });
+});
+
+describe.each(UPSTREAMS)("an answer of a %s upstream that is cut short", (upstream) => {
+  it.each(["text:cut-at-300", "text:reset-at-300", "garbage-truncated-json", "garbage-html", "text:wrong-type"])(
+    "by %s raises, plain and streamed",
+    async (behaviour) => {
+      for (const isStream of [false, true]) {
+        const chat = await chatError(`${upstream}/scripted-${behaviour}`, {}, isStream);
+        expect(chat).toBeInstanceOf(OpenAI.InternalServerError);
+        expect(chat.status).toBe(502);
+        const message = await messageError(`${upstream}/scripted-${behaviour}`, {}, isStream);
+        expect(message).toBeInstanceOf(A.InternalServerError);
+        expect(message.status).toBe(502);
+      }
+    },
+  );
+});
+
+describe("an error in the place of the first event", () => {
+  it.each(UPSTREAMS)("of a %s upstream is a plain error for both SDKs", async (upstream) => {
+    const chat = await chatError(`${upstream}/scripted-error-record`, {}, true);
+    expect([chat.status, chat.code]).toEqual([503, "server_is_overloaded"]);
+    const message = await messageError(`${upstream}/scripted-error-record`, {}, true);
+    expect(message).toBeInstanceOf(A.OverloadedError);
+  });
+});
+
+describe("retries of the SDKs", () => {
+  it.each(UPSTREAMS)("follow the gateway's word: a %s upstream's overload is tried again", async (upstream) => {
+    const script = [
+      { nth: 1, model: /text$/, behaviour: { error: { status: 503, headers: [["retry-after-ms", "1"]] as const } } },
+    ];
+    stack.upstream.script(script);
+    const statuses: number[] = [];
+    const options = { maxRetries: 2, onResponse: ({ status }: Response) => void statuses.push(status) };
+    const model = `${upstream}/scripted-text`;
+    await openAiOf(stack, options).chat.completions.create({ model, messages: [USER] });
+    expect(statuses).toEqual([503, 200]);
+    stack.upstream.script(script);
+    await anthropicOf(stack, options).messages.create({ model, messages: [USER], max_tokens: 5 });
+    expect(statuses).toEqual([503, 200, 529, 200]);
+    expect(stack.upstream.calls.length).toBe(4);
+  });
+
+  it("follow the gateway's word: what no retry can mend is asked once", async () => {
+    const statuses: number[] = [];
+    const options = { maxRetries: 2, onResponse: ({ status }: Response) => void statuses.push(status) };
+    await chatError("chat/scripted-error-400", options);
+    await chatError("chat/scripted-error-404", options);
+    await messageError("messages/scripted-error-404", options);
+    await messageError("messages/scripted-error-413", options);
+    expect(statuses).toEqual([400, 502, 502, 413]);
+    expect(stack.upstream.calls.length).toBe(4);
+  });
+
+  it("are off once the gateway has tried several deployments by itself", async () => {
+    const statuses: number[] = [];
+    const options = { maxRetries: 2, onResponse: ({ status }: Response) => void statuses.push(status) };
+    const error = await chatError("twice", options);
+    expect(error.headers?.get("x-should-retry")).toBe("false");
+    expect(statuses).toEqual([502]);
+    expect(stack.upstream.calls.length).toBe(2);
   });
 });

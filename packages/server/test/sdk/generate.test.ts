@@ -54,7 +54,9 @@ describe.each(UPSTREAMS)("OpenAI client, %s upstream", (upstream) => {
     expect(chunks.map(({ object }) => object)).toEqual(chunks.map(() => "chat.completion.chunk"));
     expect(chunks[0]?.choices[0]?.delta.role).toBe("assistant");
     expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? "").join("")).toBe(GREETING);
-    expect(chunks.flatMap((chunk) => chunk.choices.map((choice) => choice.finish_reason ?? []).flat())).toEqual(["stop"]);
+    expect(chunks.flatMap((chunk) => chunk.choices.map((choice) => choice.finish_reason ?? []).flat())).toEqual([
+      "stop",
+    ]);
     // Usage was not asked for: neither the chunk nor a count may show.
     expect(chunks.every((chunk) => chunk.choices.length === 1 && (chunk.usage ?? null) === null)).toBe(true);
   });
@@ -94,7 +96,9 @@ describe.each(UPSTREAMS)("OpenAI client, %s upstream", (upstream) => {
   });
 
   it("sees the gateway's request id", async () => {
-    const { request_id: requestId, response } = await openAiOf(stack).chat.completions.create(ask("text")).withResponse();
+    const { request_id: requestId, response } = await openAiOf(stack)
+      .chat.completions.create(ask("text"))
+      .withResponse();
     expect(requestId).toMatch(/^req_[0-9A-Za-z]{24}$/);
     expect(response.headers.get("x-upstream-request-id")).toMatch(/^req_scripted_\d+$/);
   });
@@ -103,7 +107,10 @@ describe.each(UPSTREAMS)("OpenAI client, %s upstream", (upstream) => {
 describe("OpenAI client, usage", () => {
   it.each(UPSTREAMS)("is the %s upstream's, streamed or not", async (upstream) => {
     const client = openAiOf(stack);
-    const request = { model: `${upstream}/scripted-cached`, messages: [{ role: "user" as const, content: "Hi there" }] };
+    const request = {
+      model: `${upstream}/scripted-cached`,
+      messages: [{ role: "user" as const, content: "Hi there" }],
+    };
     const plain = await client.chat.completions.create(request);
     expect(plain.usage).toEqual({
       prompt_tokens: 1037,
@@ -123,10 +130,12 @@ describe("OpenAI client, usage", () => {
   });
 
   it("is asked of the upstream even when the client does not want it", async () => {
-    await openAiOf(stack).chat.completions.stream({
-      model: "chat/scripted-text",
-      messages: [{ role: "user", content: "Hi" }],
-    }).done();
+    await openAiOf(stack)
+      .chat.completions.stream({
+        model: "chat/scripted-text",
+        messages: [{ role: "user", content: "Hi" }],
+      })
+      .done();
     expect(sent(stack, "stream_options")).toEqual({ include_usage: true });
   });
 

@@ -1,0 +1,139 @@
+// Chat Completions as a subject of the laws.
+import fc from "fast-check";
+
+import { DEFAULT_CAPABILITIES, mergeCapabilities } from "@dragoman/core";
+import type { Capabilities, ErrorClass, Profile } from "@dragoman/core";
+
+import { openaiChatClient, openaiChatProvider } from "../src/openai-chat/index.ts";
+import type { JsonObject, JsonValue } from "../src/testing/spelled-json.ts";
+import type { DialectSubject, ExpectedError } from "../src/testing/subject.ts";
+import { chatRequests, chatStreams } from "./openai-chat-samples.ts";
+import { chatFullRequests } from "./full-requests.ts";
+
+const CAPABILITIES: Capabilities = mergeCapabilities(DEFAULT_CAPABILITIES, {
+  input: { image: true, imageUrl: true, audio: true, video: true, pdf: true, pdfUrl: true },
+  output: { audio: true, image: true },
+  topK: true,
+  maxN: 128,
+  tools: { strict: true, custom: true },
+  structured: { jsonSchema: true },
+  reasoning: {
+    support: true,
+    efforts: ["none", "minimal", "low", "medium", "high", "xhigh", "max"],
+    budget: true,
+    adaptive: true,
+    summaries: true,
+  },
+  midConversationSystem: true,
+  prefill: true,
+  explicitCache: true,
+  cacheTtls: [300, 3600],
+  defaultMaxOutputTokens: 4096,
+});
+
+function profileNamed(name: string): Profile {
+  const compiled = openaiChatProvider.compileProfile(name, {});
+  if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
+  return compiled.profile;
+}
+
+const row = (status: number, type: string, code?: string): ExpectedError => ({
+  status,
+  type,
+  ...(code === undefined ? null : { code }),
+});
+
+const ERRORS: Readonly<Record<ErrorClass, ExpectedError>> = {
+  auth: row(401, "invalid_request_error", "invalid_api_key"),
+  permission: row(403, "invalid_request_error", "permission_denied"),
+  "not-found": row(404, "invalid_request_error", "model_not_found"),
+  "method-not-allowed": row(405, "invalid_request_error", "method_not_allowed"),
+  "invalid-request": row(400, "invalid_request_error"),
+  "unsupported-media-type": row(415, "invalid_request_error"),
+  "too-large": row(413, "invalid_request_error", "request_too_large"),
+  "context-length": row(400, "invalid_request_error", "context_length_exceeded"),
+  "content-policy": row(400, "invalid_request_error", "content_policy_violation"),
+  "rate-limit": row(429, "rate_limit_error", "rate_limit_exceeded"),
+  quota: row(429, "insufficient_quota", "budget_exceeded"),
+  overloaded: row(503, "service_unavailable_error", "server_is_overloaded"),
+  timeout: row(504, "server_error", "timeout"),
+  "upstream-5xx": row(502, "server_error", "upstream_error"),
+  network: row(502, "server_error", "upstream_unreachable"),
+  protocol: row(502, "server_error", "upstream_protocol_error"),
+  "no-deployment": row(400, "invalid_request_error", "unsupported_request"),
+  cancelled: row(499, "server_error"),
+  internal: row(500, "server_error", "internal_error"),
+};
+
+/** Where each member of a forwarded request may be changed. */
+function forwarded(body: JsonValue, model: string): JsonValue {
+  const object = body as JsonObject;
+  const streamOptions = (object["stream_options"] ?? {}) as JsonObject;
+  return {
+    ...object,
+    model,
+    ...(object["stream"] === true ? { stream_options: { ...streamOptions, include_usage: true } } : null),
+  };
+}
+
+export const openaiChatSubject: DialectSubject = {
+  client: openaiChatClient,
+  provider: openaiChatProvider,
+  route: { operation: "generate", path: "/v1/chat/completions", query: "", captures: {} },
+  kind: "openai",
+  profile: profileNamed("openai"),
+  capabilities: CAPABILITIES,
+  answerOptions: {},
+  answerRequest: {
+    model: "m",
+    messages: [{ role: "user", content: "x" }],
+    stream: true,
+    stream_options: { include_usage: true },
+    n: 2,
+  },
+  requests: chatRequests,
+  fullRequests: chatFullRequests,
+  neutralMembers: [
+    { pointer: /^\/model$/, reason: "every target writes its own" },
+    { pointer: /^\/stream_options$|^\/stream_options\/include_usage$/, reason: "the gateway always asks for usage" },
+  ],
+  canonicalRequest: (body) => {
+    const { model: _model, stream_options: _options, ...rest } = body as JsonObject;
+    return rest;
+  },
+  forwardedRequest: forwarded,
+  streams: chatStreams,
+  usages: fc.record(
+    {
+      prompt_tokens: fc.nat(100),
+      completion_tokens: fc.nat(100),
+      total_tokens: fc.nat(100),
+      prompt_tokens_details: fc.record(
+        { cached_tokens: fc.nat(200), cache_write_tokens: fc.nat(200) },
+        { requiredKeys: [], noNullPrototype: true },
+      ),
+      completion_tokens_details: fc.record({ reasoning_tokens: fc.nat(200) }, { requiredKeys: [], noNullPrototype: true }),
+    },
+    { requiredKeys: ["prompt_tokens", "completion_tokens"], noNullPrototype: true },
+  ) as fc.Arbitrary<JsonObject>,
+  ordersParts: false,
+  maxCandidates: 128,
+  hasRefusals: true,
+  namesStopSequences: false,
+  usageMembers: ["cacheRead", "cacheWrite", "reasoning"],
+  errors: ERRORS,
+  upstreamErrors: {
+    auth: row(502, "server_error", "upstream_credential_rejected"),
+    permission: row(502, "server_error", "upstream_credential_rejected"),
+    "not-found": row(502, "server_error", "upstream_model_not_found"),
+    "method-not-allowed": row(502, "server_error", "upstream_error"),
+    "unsupported-media-type": row(502, "server_error", "upstream_error"),
+    quota: row(503, "server_error", "upstream_quota_exhausted"),
+  },
+  distinguishes: ["auth", "permission", "not-found", "invalid-request", "too-large", "context-length", "content-policy", "rate-limit", "overloaded", "timeout", "upstream-5xx"],
+};
+
+/** The subject with another built-in profile. */
+export function withProfile(name: string): DialectSubject {
+  return { ...openaiChatSubject, kind: "openai-compatible", profile: profileNamed(name) };
+}
