@@ -16,7 +16,7 @@ import type { BodyReader, Mutable } from "./body-reader.ts";
 import { ContentDecoder } from "./decode-content.ts";
 import { MESSAGE_MEMBERS } from "./members.ts";
 
-type OpenMessage = Mutable<Omit<Message, "parts">> & { parts: Part[] };
+type OpenMessage = Mutable<Omit<Message, "parts" | "extensions">> & { parts: Part[]; extensions?: Extension[] };
 
 const MESSAGE_TABLE = { known: MESSAGE_MEMBERS, codes: {} };
 
@@ -65,7 +65,9 @@ function appendMessage(
   const target = openMessage(role, at, messages);
   content.decode(reader.document.member(node, "content"), `${at}/content`, target.parts);
   const extensions = reader.extensions(node, at, MESSAGE_TABLE);
-  if (extensions.length > 0) target.extensions = [...(target.extensions ?? []), ...extensions] as readonly Extension[];
+  // Pushed one by one: neighbours of one role can be as many as the body has room for, and a copy for each would be quadratic.
+  if (extensions.length > 0) target.extensions ??= [];
+  for (const extension of extensions) target.extensions?.push(extension);
 }
 
 /** The message to which content of this role goes: the last one when it has the same role, else a new one. */

@@ -311,7 +311,7 @@ describe("members", () => {
     const request = decoded(
       withMessages(
         USER,
-        ',"moderation":{"model":"x"},"prediction":{},"web_search_options":{},"service_tier":"on_demand","a/b~c":1,"prompt_cache_options":{"mode":"explicit","ttl":"30m"}',
+        ',"moderation":{"model":"x"},"prediction":{},"web_search_options":{},"service_tier":"on_demand","a/b~c":1,"prompt_cache_options":{"mode":"explicit","ttl":"30m"},"stream_options":{"include_usage":true,"x":1}',
       ),
     );
     expect(request.extensions.map((extension) => [extension.path, extension.code, extension.at])).toEqual([
@@ -321,6 +321,7 @@ describe("members", () => {
       ["service_tier", "service_tier_unsupported", "/service_tier"],
       ["a/b~c", undefined, "/a~1b~0c"],
       ["prompt_cache_options", "cache_hint", "/prompt_cache_options"],
+      ["stream_options.x", undefined, "/stream_options/x"],
     ]);
   });
 

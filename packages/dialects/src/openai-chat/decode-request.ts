@@ -32,6 +32,9 @@ const PLACED: ReadonlySet<string> = new Set(
   [...KNOWN_MEMBERS].filter((name) => !["moderation", "prediction", "web_search_options"].includes(name)),
 );
 
+/** Options of streams that are read or say nothing. */
+const STREAM_OPTIONS: ReadonlySet<string> = new Set(["include_usage", "include_obfuscation"]);
+
 /** Where members came from when their neutral name is another. */
 const ORIGINS: Readonly<Record<string, string>> = {
   topP: "/top_p",
@@ -129,13 +132,11 @@ class RequestDecoder {
     return isNeutralMember(this.#document, name, node) ? ABSENT : node;
   }
 
-  /** The newer of the two limits counts; both with different values is a contradiction. */
+  /** The newer of the two limits counts; that they differ was refused with the head. */
   #limit(): Num | undefined {
     const reader = this.#reader;
     const current = reader.integer(this.#raw("max_completion_tokens"), "/max_completion_tokens", 1);
     const deprecated = reader.integer(this.#raw("max_tokens"), "/max_tokens", 1);
-    if (current !== undefined && deprecated !== undefined && numToNumber(current) !== numToNumber(deprecated))
-      reader.fail("max_tokens and max_completion_tokens are both present and differ; send one of them.", "/max_tokens");
     return current ?? deprecated;
   }
 
@@ -294,7 +295,8 @@ class RequestDecoder {
       if (document.isNull(value) || !this.#isExtension(name, value)) continue;
       extensions.push(reader.extension(name, value, `/${escapePointer(name)}`, DROP_CODES[name]));
     }
-    return extensions;
+    const options = reader.unknownMembers(this.#raw("stream_options"), STREAM_OPTIONS, "/stream_options");
+    return [...extensions, ...options.map((option) => ({ ...option, path: `stream_options.${option.path}` }))];
   }
 
   #isExtension(name: string, value: NodeIndex): boolean {

@@ -8,6 +8,7 @@ import { encodeOutput } from "./encode-output.ts";
 import { encodeReasoning } from "./encode-reasoning.ts";
 import { encodeLimits } from "./encode-sampling.ts";
 import { encodeTools } from "./encode-tools.ts";
+import { OPENAI_CHAT } from "./dialect-id.ts";
 import { ChatEncoding } from "./encoding.ts";
 import { CHAT_PATH } from "./forward-request.ts";
 import { acceptsMember } from "./profiles.ts";
@@ -17,7 +18,7 @@ import { upstreamHeaders } from "./upstream-headers.ts";
 /** Encodes a request, or tells what stands against it. */
 export function encodeRequest(request: NeutralRequest, target: EncodeTarget): EncodeResult {
   const encoding = new ChatEncoding(request, target);
-  const { issues, writer, profile } = encoding;
+  const { issues, writer } = encoding;
   if (request.operation !== "generate")
     issues.reject("capability_missing", "", `Providers of this dialect have no call for ${request.operation}.`);
   encoding.member("model").string(target.model);
@@ -29,11 +30,7 @@ export function encodeRequest(request: NeutralRequest, target: EncodeTarget): En
   encodeLimits(encoding);
   encodeOperations(encoding);
   encodeExtensions(encoding);
-  if (request.stream) {
-    encoding.member("stream").glue("true");
-    // Usage is always wanted; the client's own wish decides what reaches the client.
-    if (profile.streamUsage === "stream_options") encoding.member("stream_options").glue('{"include_usage":true}');
-  }
+  if (request.stream) encodeStreamMembers(encoding);
   writer.glue("}");
   if (issues.isRefused) return { ok: false, issues: issues.issues };
   const encoded = {
@@ -45,11 +42,28 @@ export function encodeRequest(request: NeutralRequest, target: EncodeTarget): En
   return { ok: true, encoded, issues: issues.issues };
 }
 
+/** Usage is always wanted; the client's own wish decides what reaches the client. */
+function encodeStreamMembers(encoding: ChatEncoding): void {
+  const { request, profile, writer } = encoding;
+  encoding.member("stream").glue("true");
+  if (profile.streamUsage !== "stream_options") return;
+  const options = request.extensions.filter(
+    (extension) => extension.dialect === OPENAI_CHAT && extension.path.startsWith(STREAM_OPTIONS),
+  );
+  encoding.member("stream_options").glue('{"include_usage":true');
+  writeExtensions(writer, options, STREAM_OPTIONS);
+  writer.glue("}");
+}
+
+const STREAM_OPTIONS = "stream_options.";
+
 /** Members that only this dialect has go back to where they stood; a closed schema may lack them. */
 function encodeExtensions(encoding: ChatEncoding): void {
   const { request, profile, writer } = encoding;
   const own = encoding.ownExtensions(request.extensions);
   const taken = own.filter((extension) => {
+    // These are written with the stream's own members; without a stream they say nothing.
+    if (extension.path.startsWith(STREAM_OPTIONS)) return false;
     const isTaken = acceptsMember(profile, extension.path);
     if (!isTaken) encoding.foreignExtension(extension);
     return isTaken;

@@ -38,6 +38,7 @@ export function forwardMessages(
 
 function forwardMessage(forwarding: Forwarding, message: NodeIndex, index: number): void {
   const { document, profile, edits, issues, idRule } = forwarding;
+  if (profile.reasoningHistory === "required") requireReasoning(forwarding, message, index);
   for (let key = document.firstMember(message); key !== ABSENT; key = document.nextMember(key)) {
     const value = document.memberValue(key);
     if (document.nameEquals(key, "role")) {
@@ -51,6 +52,8 @@ function forwardMessage(forwarding: Forwarding, message: NodeIndex, index: numbe
       edits.remove(key);
       if (!document.isNull(value))
         issues.adapt("content_reshaped", `/messages/${index}`, "Reasoning text in history is not sent to this server.");
+    } else if (profile.accepts !== null && isEcho(document, key)) {
+      edits.remove(key);
     } else if (idRule !== null && document.nameEquals(key, "tool_call_id")) {
       rewriteId(forwarding, idRule, value, `/messages/${index}/tool_call_id`);
     } else if (idRule !== null && document.nameEquals(key, "tool_calls")) {
@@ -61,6 +64,24 @@ function forwardMessage(forwarding: Forwarding, message: NodeIndex, index: numbe
       }
     }
   }
+}
+
+/** Members of an answer that clients replay empty; a closed schema refuses them. */
+const ECHOES: readonly string[] = ["refusal", "annotations", "audio", "function_call"];
+
+function isEcho(document: Document, key: NodeIndex): boolean {
+  const value = document.memberValue(key);
+  const isEmpty = document.isNull(value) || (document.isArray(value) && document.count(value) === 0);
+  return isEmpty && ECHOES.some((name) => document.nameEquals(key, name));
+}
+
+/** Some servers want the member on every assistant turn; empty text says that there was no reasoning. */
+function requireReasoning({ document, profile, edits, issues }: Forwarding, message: NodeIndex, index: number): void {
+  const name = profile.reasoningFields[0];
+  if (name === undefined || !document.stringEquals(document.member(message, "role"), "assistant")) return;
+  if (document.member(message, name) !== ABSENT) return;
+  edits.insertMember(message, name, '""');
+  issues.adapt("content_reshaped", `/messages/${index}`, "The server wants reasoning text on every assistant message.");
 }
 
 function isForeignReasoning({ document, profile }: Forwarding, key: NodeIndex): boolean {

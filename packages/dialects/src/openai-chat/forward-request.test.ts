@@ -178,8 +178,34 @@ const ROWS: readonly Row[] = [
   },
 ];
 
+const MORE_ROWS: readonly Row[] = [
+  {
+    name: "cuts stream options that a server refuses also without a stream, and empty echoes of answers",
+    input:
+      '{"model":"m","stream_options":{"include_usage":true},"messages":[{"role":"assistant","content":"x","refusal":null,"annotations":[],"audio":null}]}',
+    profile: "mistral",
+    expected: '{"model":"up-model","messages":[{"role":"assistant","content":"x"}]}',
+  },
+  {
+    name: "gives every assistant turn the reasoning member that a server wants",
+    input: '{"model":"m","messages":[{"role":"assistant","content":"x"},{"role":"user","content":"y"}]}',
+    profile: "deepseek",
+    expected:
+      '{"model":"up-model","messages":[{"role":"assistant","content":"x","reasoning_content":""},{"role":"user","content":"y"}]}',
+    codes: ["content_reshaped"],
+  },
+  {
+    name: "refuses losing cache marks with a joined list where hints must be kept",
+    input:
+      '{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]}]}',
+    profile: "ollama",
+    expected: null,
+    codes: ["cache_hint", "text_joined"],
+  },
+];
+
 describe("forwardRequest", () => {
-  test.each(ROWS)("$name", ({ input, profile, capabilities, lossy, expected, codes }) => {
+  test.each([...ROWS, ...MORE_ROWS])("$name", ({ input, profile, capabilities, lossy, expected, codes }) => {
     const result = forward(input, target(profile, lossy, capabilities));
     expect(result).toEqual({ body: expected, codes: codes ?? [] });
   });

@@ -30,7 +30,7 @@ export function forwardRequest(
   const edits = new Edits(document);
   edits.replace(head.modelNode, encodeString(target.model));
   forwardRoot(document, profile, target, edits, issues);
-  if (head.stream) askForUsage(document, profile, edits);
+  forwardStreamOptions(document, profile, head.stream, edits);
   forwardMessages(document, document.member(document.root, "messages"), profile, edits, issues);
   if (issues.isRefused) return { ok: false, issues: issues.issues };
   const encoded = { body: edits.finish(), path: CHAT_PATH, headers: upstreamHeaders(target.options), toolMap: null };
@@ -92,13 +92,14 @@ function forwardClosed(
 }
 
 /** Usage is always wanted, also where the client said no; a server that gives it unasked may refuse the question. */
-function askForUsage(document: Document, profile: ChatProfile, edits: Edits): void {
+function forwardStreamOptions(document: Document, profile: ChatProfile, isStream: boolean, edits: Edits): void {
   const root = document.root;
   const key = keyOf(document, root, "stream_options");
   if (profile.streamUsage !== "stream_options") {
     if (key !== ABSENT && !acceptsMember(profile, "stream_options")) edits.remove(key);
     return;
   }
+  if (!isStream) return;
   if (key === ABSENT) {
     edits.insertMember(root, "stream_options", '{"include_usage":true}');
     return;

@@ -26,6 +26,8 @@ export function readChatHead(document: Document): HeadReading {
   let stream: NodeIndex = ABSENT;
   let streamOptions: NodeIndex = ABSENT;
   let n: NodeIndex = ABSENT;
+  let limit: NodeIndex = ABSENT;
+  let deprecatedLimit: NodeIndex = ABSENT;
   let usesDeprecatedFunctions = false;
   for (let key = document.firstMember(root); key !== ABSENT; key = document.nextMember(key)) {
     const value = document.memberValue(key);
@@ -33,6 +35,8 @@ export function readChatHead(document: Document): HeadReading {
     else if (document.nameEquals(key, "stream")) stream = value;
     else if (document.nameEquals(key, "stream_options")) streamOptions = value;
     else if (document.nameEquals(key, "n")) n = value;
+    else if (document.nameEquals(key, "max_completion_tokens")) limit = value;
+    else if (document.nameEquals(key, "max_tokens")) deprecatedLimit = value;
     else if (document.nameEquals(key, "functions") || document.nameEquals(key, "function_call"))
       usesDeprecatedFunctions ||= !document.isNull(value) && !isEmptyArray(document, value);
   }
@@ -47,6 +51,13 @@ export function readChatHead(document: Document): HeadReading {
   const includeUsage = document.member(streamOptions, "include_usage");
   if (!isOptional(document, includeUsage, document.isBoolean(includeUsage)))
     return refuse("include_usage must be true or false.", "/stream_options/include_usage");
+  if (document.isNumber(limit) && document.isNumber(deprecatedLimit)) {
+    if (document.number(limit) !== document.number(deprecatedLimit))
+      return refuse(
+        "max_tokens and max_completion_tokens are both present and differ; send one of them.",
+        "/max_tokens",
+      );
+  }
   const facts: ChatFacts = {
     includeUsage: document.boolean(includeUsage),
     usesDeprecatedFunctions,

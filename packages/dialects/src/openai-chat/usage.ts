@@ -115,7 +115,7 @@ export function writeUsage(writer: SegmentWriter, usage: Usage): void {
   const { input, output } = usage;
   writer.glue(`{"prompt_tokens":${input},"completion_tokens":${output},"total_tokens":${input + output}`);
   writeDetails(writer, "prompt_tokens_details", [
-    ["cached_tokens", usage.cacheRead ?? (usage.cacheWrite === undefined ? undefined : 0)],
+    ["cached_tokens", usage.cacheRead],
     ["cache_write_tokens", usage.cacheWrite],
     ["audio_tokens", usage.inputAudio],
     ["image_tokens", usage.inputImage],

@@ -9,7 +9,7 @@ export type ArgumentsValue = { readonly ok: true; readonly raw: ByteSlice } | { 
 const EMPTY_OBJECT: ByteSlice = { bytes: new Uint8Array([0x7b, 0x7d]), start: 0, end: 2 };
 
 /** The UTF-8 bytes of the JSON text, without the escapes of a string around it. A view of the source where that needs no change. */
-export function argumentBytes(argument: ArgumentText): Uint8Array {
+function argumentBytes(argument: ArgumentText): Uint8Array {
   const text: Text | Raw = argument.text;
   if (typeof text === "string") return Buffer.from(text, "utf8");
   if (!isSlice(text)) return Buffer.from(JSON.stringify(text.value) ?? "null", "utf8");

@@ -22,6 +22,7 @@ export const SCRIPTED_MODELS = {
   "messages/*": soleModel("messages", "*"),
   "guarded/chat/*": guardedModel("chat", "*"),
   "guarded/messages/*": guardedModel("messages", "*"),
+  nowhere: soleModel("nowhere", "any"),
 };
 
 /** What is asked for. */

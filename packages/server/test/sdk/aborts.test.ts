@@ -94,10 +94,8 @@ describe.each(UPSTREAMS)("a client that leaves in mid-stream, %s upstream", (ups
       if ((chunk.choices[0]?.delta.content ?? "") !== "") controller.abort();
     }
     expect(chunks).toBeGreaterThan(0);
-    if (mode === "drain") {
-      expect(ended()).toBe(null);
-      stack.upstream.release();
-    }
+    // A drained call goes on without its client until the upstream has ended its answer.
+    if (mode === "drain") stack.upstream.release();
     await until(() => ended() !== null, "the end of the call");
     expect(ended()).toBe(mode === "cancel" ? "client-closed" : "complete");
   });
@@ -126,7 +124,8 @@ describe.each(UPSTREAMS)("a client that leaves in mid-stream, %s upstream", (ups
     })) {
       if (event.type === "content_block_delta") break;
     }
-    await until(() => ended() === "client-closed", "the end of the call");
+    await until(() => ended() !== null, "the end of the call");
+    expect(ended()).toBe("client-closed");
   });
 });
 

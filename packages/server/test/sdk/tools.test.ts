@@ -29,15 +29,14 @@ const MESSAGE_TOOLS: Anthropic.Tool[] = [
   { name: "get_weather", description: "The weather", input_schema: SCHEMA },
   { name: "get_time", input_schema: { type: "object", properties: {} } },
 ];
+type ChatRequest = Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, "stream">;
+
 const QUESTION = { role: "user" as const, content: "Weather and time in Oslo?" };
 const WEATHER_ARGUMENTS = { city: "Oslo", days: 1 };
 
 describe.each(UPSTREAMS)("OpenAI client, %s upstream", (upstream) => {
   const prefix = upstream === "chat" ? "call" : "toolu";
-  const ask = (
-    name: string,
-    more: Partial<OpenAI.ChatCompletionCreateParamsNonStreaming> = {},
-  ): OpenAI.ChatCompletionCreateParamsNonStreaming & { stream?: false } => ({
+  const ask = (name: string, more: Partial<ChatRequest> = {}): ChatRequest => ({
     model: `${upstream}/scripted-${name}`,
     tools: CHAT_TOOLS,
     messages: [QUESTION],
@@ -139,6 +138,7 @@ describe.each(UPSTREAMS)("OpenAI client, %s upstream", (upstream) => {
           type: "function",
           function: {
             name: "get_weather",
+            description: "The weather",
             parameters: SCHEMA,
             parse: JSON.parse as (text: string) => { city: string },
             function: ({ city }: { city: string }) => `7 degrees in ${city}`,

@@ -1,0 +1,101 @@
+// Reads the syntax of one request head: where it ends, its request line and its fields. Strict on purpose (RFC 9112 §2.2, §3, §5):
+// CRLF only, one space between the parts of the request line, no folded lines, no space before a colon, no controls. What the fields
+// mean for framing is checked elsewhere, by the same code for every front end.
+
+import { METHODS } from "node:http";
+
+import type { RequestHead } from "../http/strict-request.ts";
+import { CR, IS_FIELD_TEXT, LF } from "../wire/octets.ts";
+
+/** What a scan has found so far. */
+export type HeadVerdict = "incomplete" | "complete" | "malformed";
+
+const REQUEST_LINE = /^([A-Z-]+) ([^ ]+) HTTP\/(\d)\.(\d)$/;
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** What node:http knows; the parser of the other front end refuses the rest as well. */
+const KNOWN_METHODS: ReadonlySet<string> = new Set(METHODS);
+
+const SPACE_CODE = 0x20;
+const TAB_CODE = 0x09;
+
+/** Finds the end of a head in growing input; looks at each byte once, however the input is cut. */
+export class HeadScan {
+  /** Bytes from the head's start that were looked at; behind a complete head, its length. */
+  length: number = 0;
+
+  /** Forgets the last head. */
+  begin(): void {
+    this.length = 0;
+  }
+
+  /** Looks on in `bytes`, whose head starts at `start`. Octets that no head may hold are noticed before the head is complete. */
+  scan(bytes: Uint8Array, start: number): HeadVerdict {
+    const end = bytes.length;
+    let at = start + this.length;
+    for (; at < end; at += 1) {
+      const octet = bytes[at] as number;
+      if (IS_FIELD_TEXT[octet] === 1) continue;
+      if (octet !== CR) return "malformed";
+      if (at + 1 >= end) break;
+      if (bytes[at + 1] !== LF) return "malformed";
+      if (at + 2 >= end) break;
+      if (bytes[at + 2] === CR) {
+        if (at + 3 >= end) break;
+        if (bytes[at + 3] !== LF) return "malformed";
+        this.length = at + 4 - start;
+        return "complete";
+      }
+      at += 1;
+    }
+    this.length = at - start;
+    return "incomplete";
+  }
+}
+
+/** Offset behind the empty lines before a request line, which RFC 9112 §2.2 asks servers to pass over. */
+export function skipEmptyLines(bytes: Uint8Array, start: number): number {
+  let at = start;
+  while (bytes[at] === CR && bytes[at + 1] === LF) at += 2;
+  return at;
+}
+
+/** Takes a complete head apart; `text` is latin1, without the CRLF CRLF at its end. Null = it is malformed. */
+export function parseRequestHead(text: string): RequestHead | null {
+  const lineEnd = text.indexOf("\r\n");
+  const line = REQUEST_LINE.exec(lineEnd < 0 ? text : text.slice(0, lineEnd));
+  if (line === null) return null;
+  const method = line[1] as string;
+  if (!KNOWN_METHODS.has(method)) return null;
+  const headers = lineEnd < 0 ? [] : parseFields(text, lineEnd + 2);
+  if (headers === null) return null;
+  return { method, target: line[2] as string, versionMajor: Number(line[3]), versionMinor: Number(line[4]), headers };
+}
+
+function parseFields(text: string, start: number): string[] | null {
+  const headers: string[] = [];
+  for (let at = start; at < text.length; ) {
+    const found = text.indexOf("\r\n", at);
+    const lineEnd = found < 0 ? text.length : found;
+    const colon = text.indexOf(":", at);
+    if (colon < 0 || colon > lineEnd) return null;
+    const name = text.slice(at, colon);
+    // Also refuses a folded line and a space before the colon (RFC 9112 §5.1, §5.2).
+    if (!TOKEN.test(name)) return null;
+    headers.push(name, trimmed(text, colon + 1, lineEnd));
+    at = lineEnd + 2;
+  }
+  return headers;
+}
+
+/** Without the optional white space around a value (RFC 9110 §5.5), which is SP and HTAB only: `trim` would take more. */
+function trimmed(text: string, from: number, to: number): string {
+  let start = from;
+  let end = to;
+  while (start < end && isBlank(text.charCodeAt(start))) start += 1;
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}
+
+function isBlank(code: number): boolean {
+  return code === SPACE_CODE || code === TAB_CODE;
+}

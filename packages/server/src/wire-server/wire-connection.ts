@@ -1,0 +1,387 @@
+// One client connection of the own front end: open → closing (its last answer is under way) → lingering → gone. One exchange at a time;
+// the bytes of pipelined requests wait unparsed but for the next head, and the socket is paused when too many wait. Time is counted in
+// the server's sweeps, so that a request costs no timer.
+
+import type { Socket } from "node:net";
+
+import type { ClientRequest, Responder, Timer } from "@dragoman/core";
+
+import type { BodySource } from "../http/body-reader.ts";
+import type { Schedule } from "../http/connection.ts";
+import type { HttpLimits } from "../http/http-limits.ts";
+import type { ConnectionProblem } from "../http/node-handler.ts";
+import { encodeRawAnswer } from "../http/refusal.ts";
+import type { EncodedRefusal, Refusal } from "../http/refusal.ts";
+import { checkRequestHead } from "../http/strict-request.ts";
+import type { RequestHead } from "../http/strict-request.ts";
+import { AnswerWriter } from "./answer-bytes.ts";
+import { BodyIntake } from "./body-intake.ts";
+import { HeadScan, parseRequestHead, skipEmptyLines } from "./request-head.ts";
+import { WireExchange } from "./wire-exchange.ts";
+import type { ExchangeHost } from "./wire-exchange.ts";
+
+/** What a connection needs of its server. */
+export interface ConnectionHost {
+  readonly limits: HttpLimits;
+  readonly pool: BodySource;
+  readonly schedule: Schedule;
+  readonly isDraining: boolean;
+  readonly date: string;
+  readonly keepAliveSeconds: number;
+  /** Sweeps since the server started. */
+  readonly tick: number;
+  handle(request: ClientRequest, responder: Responder): void;
+  /** Null when the encoder threw, which was reported. */
+  encode(refusal: Refusal): EncodedRefusal | null;
+  report(kind: ConnectionProblem["kind"], detail: string, cause: unknown): void;
+}
+
+const NOTHING: Buffer = Buffer.alloc(0);
+
+/** State of one client connection. */
+export class WireConnection implements ExchangeHost {
+  readonly writer: AnswerWriter = new AnswerWriter();
+  readonly #host: ConnectionHost;
+  readonly #socket: Socket;
+  readonly #scan: HeadScan = new HeadScan();
+  #state: "open" | "closing" | "lingering" | "gone" = "open";
+  #exchange: WireExchange | null = null;
+  /** A pipelined request's head, read while the exchange before it runs. */
+  #next: RequestHead | null = null;
+  #input: Buffer = NOTHING;
+  #at = 0;
+  /** What made the input unusable: the answer under way is the last. */
+  #broken: "malformed" | "timeout" | null = null;
+  #hasEnded = false;
+  #isPaused = false;
+  #isFlushScheduled = false;
+  #isStartScheduled = false;
+  #listensToDrain = false;
+  #hasServed = false;
+  /** The sweep since which a head, or a next request, is waited for. */
+  #waitingSince: number;
+  #lingerTimer: Timer | null = null;
+  #lingeredBytes = 0;
+
+  constructor(host: ConnectionHost, socket: Socket) {
+    this.#host = host;
+    this.#socket = socket;
+    this.#waitingSince = host.tick;
+    socket.on("data", (chunk: Buffer) => this.#onData(chunk));
+    // A half-closed client cannot be told from one that left, so the end of its input ends the exchange too.
+    socket.on("end", () => this.#onEnd());
+    socket.on("error", (error: Error) => this.#host.report("connection-error", error.message, error));
+    socket.on("close", () => this.#onClose());
+    socket.on("timeout", () => socket.destroy());
+  }
+
+  // --- for the exchange
+
+  get pool(): BodySource {
+    return this.#host.pool;
+  }
+  get date(): string {
+    return this.#host.date;
+  }
+  get keepAliveSeconds(): number {
+    return this.#host.keepAliveSeconds;
+  }
+  get isLastAnswer(): boolean {
+    return this.#host.isDraining || this.#broken !== null || this.#state !== "open";
+  }
+  get bufferedBytes(): number {
+    return this.#socket.writableLength + this.writer.byteLength;
+  }
+  get inputFailure(): "malformed" | "timeout" | "incomplete" | null {
+    return this.#broken ?? (this.#hasEnded ? "incomplete" : null);
+  }
+
+  scheduleFlush(): boolean {
+    if (this.bufferedBytes >= this.#host.limits.bufferBytes) return this.#send();
+    if (!this.#isFlushScheduled) {
+      this.#isFlushScheduled = true;
+      process.nextTick(flushTurn, this);
+    }
+    return true;
+  }
+
+  flush(): void {
+    this.#send();
+  }
+
+  sendContinue(): void {
+    this.#socket.write("HTTP/1.1 100 Continue\r\n\r\n", "latin1");
+  }
+
+  resumeBody(): void {
+    this.#advance();
+    this.#steerInput();
+  }
+
+  finish(exchange: WireExchange, closes: boolean): void {
+    this.#send();
+    if (closes) {
+      this.close();
+      return;
+    }
+    const socket = this.#socket;
+    // An ended answer has no engine timer left: the socket's own, which sees the kernel take bytes, watches a client that stalls.
+    if (socket.writableLength > 0) socket.setTimeout(this.#host.limits.flushTimeoutMs);
+    if (exchange !== this.#exchange) return;
+    this.#exchange = null;
+    this.#hasServed = true;
+    this.#waitingSince = this.#host.tick;
+    if (this.#at < this.#input.length || this.#next !== null || this.#isPaused) this.#scheduleStart();
+  }
+
+  /** Destroys the connection at once. With `withReset` the client sees a reset even where it would take an end for a clean one. */
+  destroy(options: { readonly withReset: boolean }): void {
+    this.#stopAdmitting();
+    const socket = this.#socket;
+    // Only a plain TCP socket can be reset; a TLS client notices the missing close_notify.
+    if (options.withReset && !("encrypted" in socket)) socket.resetAndDestroy();
+    else socket.destroy();
+  }
+
+  // --- for the server
+
+  /** Whether no exchange runs and no part of a head has arrived. */
+  get isIdle(): boolean {
+    return this.#exchange === null && this.#next === null && this.#at === this.#input.length;
+  }
+
+  /** Looks for a head that is too slow and a connection that is idle for too long; once a sweep. */
+  sweep(headTicks: number, idleTicks: number): void {
+    if (this.#state !== "open" || this.#exchange !== null || this.#next !== null || this.#socket.writableLength > 0) return;
+    const waited = this.#host.tick - this.#waitingSince;
+    if (this.#at === this.#input.length && this.#hasServed) {
+      if (waited > idleTicks) this.#socket.destroy();
+    } else if (waited > headTicks)
+      this.#refuse({ status: 408, code: "body_timeout", message: "The request did not arrive in time.", path: "", headers: [] });
+  }
+
+  /** Ends our side, then reads and drops input within bounds until the client closes (RFC 9112 §9.6). */
+  close(): void {
+    if (this.#state === "lingering" || this.#state === "gone") return;
+    this.#stopAdmitting();
+    this.#state = "lingering";
+    const socket = this.#socket;
+    this.#input = NOTHING;
+    this.#at = 0;
+    socket.end();
+    socket.resume();
+    this.#lingerTimer = this.#host.schedule(this.#host.limits.lingerMs, () => socket.destroy());
+  }
+
+  /** Sends what one turn has gathered. */
+  flushTurnEnd(): void {
+    this.#isFlushScheduled = false;
+    this.#exchange?.flushHead();
+    this.#send();
+  }
+
+  /** Starts what waited for the answer before it. */
+  startNext(): void {
+    this.#isStartScheduled = false;
+    if (this.#state !== "open") return;
+    // A client that reads no answers gets no further ones.
+    if (this.#socket.writableNeedDrain) {
+      this.#listenToDrain();
+      return;
+    }
+    this.#advance();
+    this.#steerInput();
+  }
+
+  #scheduleStart(): void {
+    if (this.#isStartScheduled) return;
+    this.#isStartScheduled = true;
+    process.nextTick(startWaiting, this);
+  }
+
+  #send(): boolean {
+    const { writer } = this;
+    if (writer.byteLength === 0) return !this.#socket.writableNeedDrain;
+    const writes = writer.take();
+    const socket = this.#socket;
+    if (writes.length === 1) socket.write(writes[0] as Uint8Array);
+    else {
+      socket.cork();
+      for (const bytes of writes) socket.write(bytes);
+      socket.uncork();
+    }
+    if (!socket.writableNeedDrain) return true;
+    this.#listenToDrain();
+    return false;
+  }
+
+  #listenToDrain(): void {
+    if (this.#listensToDrain) return;
+    this.#listensToDrain = true;
+    this.#socket.on("drain", () => {
+      this.#socket.setTimeout(0);
+      if (this.#exchange === null) this.#scheduleStart();
+      else this.#exchange.onDrain?.();
+    });
+  }
+
+  #onData(chunk: Buffer): void {
+    if (this.#state === "lingering") {
+      this.#drop(chunk.length);
+      return;
+    }
+    if (this.#state !== "open" || this.#broken !== null) return;
+    // The first byte of a request starts its head's time.
+    if (this.isIdle && this.#hasServed) this.#waitingSince = this.#host.tick;
+    this.#input = this.#at === this.#input.length ? chunk : Buffer.concat([this.#input.subarray(this.#at), chunk]);
+    this.#at = 0;
+    this.#advance();
+    this.#steerInput();
+  }
+
+  /** Consumes input as far as the exchange under way allows. */
+  #advance(): void {
+    const exchange = this.#exchange;
+    if (exchange !== null && exchange.intake !== null && !exchange.intake.isComplete) {
+      const { intake } = exchange;
+      if (!intake.isReading) return;
+      this.#at = intake.feed(this.#input, this.#at);
+      if (!intake.isReading && !intake.isComplete) this.#broken = "malformed";
+      if (!intake.isComplete) return;
+    }
+    if (this.#next === null && this.#state === "open" && this.#broken === null) this.#next = this.#takeHead();
+    if (this.#next === null || this.#exchange !== null || this.#state !== "open") return;
+    const head = this.#next;
+    this.#next = null;
+    this.#serve(head);
+  }
+
+  #takeHead(): RequestHead | null {
+    const input = this.#input;
+    if (this.#scan.length === 0) this.#at = skipEmptyLines(input, this.#at);
+    if (this.#at === input.length) return null;
+    const start = this.#at;
+    const verdict = this.#scan.scan(input, start);
+    const { length } = this.#scan;
+    if (length > this.#host.limits.maxHeadBytes) {
+      this.#breakInput({ status: 431, code: "invalid_request", message: "The request's head is too large.", path: "", headers: [] });
+      return null;
+    }
+    if (verdict === "incomplete") return null;
+    this.#scan.begin();
+    const head = verdict === "complete" ? parseRequestHead(input.toString("latin1", start, start + length - 4)) : null;
+    if (head === null) {
+      this.#breakInput({ status: 400, code: "invalid_request", message: "The request is not valid HTTP/1.1.", path: "", headers: [] });
+      return null;
+    }
+    this.#at = start + length;
+    return head;
+  }
+
+  /** Nothing more is read. An answer under way is not disturbed: it is the connection's last. */
+  #breakInput(refusal: Refusal): void {
+    this.#broken = "malformed";
+    if (this.#exchange === null) this.#refuse(refusal);
+    else this.#host.report("refused", refusal.message, null);
+  }
+
+  #refuse(refusal: Refusal): void {
+    const host = this.#host;
+    host.report("refused", refusal.message, null);
+    this.#stopAdmitting();
+    const encoded = host.encode(refusal);
+    if (encoded === null) {
+      this.#socket.destroy();
+      return;
+    }
+    this.#socket.write(encodeRawAnswer(refusal.status, encoded, host.date));
+    this.close();
+  }
+
+  #serve(head: RequestHead): void {
+    const host = this.#host;
+    const check = checkRequestHead(head, host.limits.maxHeaderCount);
+    if (!check.ok) {
+      const { status, code, message } = check;
+      const queryAt = head.target.indexOf("?");
+      this.#refuse({ status, code, message, path: queryAt < 0 ? head.target : head.target.slice(0, queryAt), headers: head.headers });
+      return;
+    }
+    const intake = check.hasBody ? new BodyIntake(host, check.contentLength) : null;
+    const exchange = new WireExchange(this, head, check, intake);
+    this.#exchange = exchange;
+    try {
+      host.handle(exchange, exchange);
+    } catch (cause) {
+      host.report("handler-threw", "The engine threw.", cause);
+      if (exchange.isUnanswered) this.#answerDefect(exchange);
+      else exchange.abort();
+    }
+  }
+
+  #answerDefect(exchange: WireExchange): void {
+    const { path, headers } = exchange;
+    const encoded = this.#host.encode({ status: 500, code: "internal", message: "The gateway failed.", path, headers });
+    if (encoded === null) {
+      this.destroy({ withReset: false });
+      return;
+    }
+    exchange.replaceHead(500, encoded.headers);
+    exchange.end(encoded.body, true);
+  }
+
+  /** Pauses the socket while more waits than the bound, and resumes it when less does. */
+  #steerInput(): void {
+    if (this.#state !== "open") return;
+    const isFull = this.#exchange !== null && this.#input.length - this.#at >= this.#host.limits.bufferBytes;
+    if (isFull === this.#isPaused) return;
+    this.#isPaused = isFull;
+    if (isFull) this.#socket.pause();
+    else this.#socket.resume();
+  }
+
+  #stopAdmitting(): void {
+    if (this.#state === "open") this.#state = "closing";
+    this.#next = null;
+  }
+
+  #drop(byteLength: number): void {
+    this.#lingeredBytes += byteLength;
+    // Not destroyed yet: the client gets the rest of the time to read its answer before the reset can discard it.
+    if (this.#lingeredBytes >= this.#host.limits.lingerBytes) this.#socket.pause();
+  }
+
+  #onEnd(): void {
+    const socket = this.#socket;
+    this.#hasEnded = true;
+    if (this.#state === "lingering") {
+      if (socket.writableFinished) socket.destroy();
+      else socket.once("finish", () => socket.destroy());
+      return;
+    }
+    this.#evict();
+    socket.destroy();
+  }
+
+  #onClose(): void {
+    this.#lingerTimer?.cancel();
+    this.#evict();
+  }
+
+  #evict(): void {
+    if (this.#state === "gone") return;
+    this.#state = "gone";
+    this.#next = null;
+    this.#input = NOTHING;
+    this.#at = 0;
+    this.#exchange?.onConnectionGone();
+  }
+}
+
+function flushTurn(connection: WireConnection): void {
+  connection.flushTurnEnd();
+}
+
+function startWaiting(connection: WireConnection): void {
+  connection.startNext();
+}
