@@ -20,14 +20,28 @@ describe("the engine in a simulated world", () => {
 
   it("repeats a run exactly from its seed", async () => {
     const summarize = (exchanges: readonly SeenExchange[]): unknown =>
-      exchanges.map(({ client, outcomes, calls }) => [client.state, client.received, outcomes, calls.map(({ script }) => script.name)]);
+      exchanges.map(({ client, outcomes, calls }) => [
+        client.state,
+        client.received,
+        outcomes,
+        calls.map(({ script }) => script.name),
+      ]);
     const [first, second] = [await simulate(77, 40), await simulate(77, 40)];
     expect(summarize(second.exchanges)).toEqual(summarize(first.exchanges));
   });
 
   it("has met every ending of an attempt, of a client and of an answer", () => {
-    const rules = new Set<SettlementRule>(all.flatMap(({ outcomes }) => outcomes.flatMap(({ attempts }) => attempts.map(({ rule }) => rule))));
-    expect([...rules].sort()).toEqual(["abandoned", "actual", "after_disconnect", "estimated", "failed_free", "partial"]);
+    const rules = new Set<SettlementRule>(
+      all.flatMap(({ outcomes }) => outcomes.flatMap(({ attempts }) => attempts.map(({ rule }) => rule))),
+    );
+    expect([...rules].sort()).toEqual([
+      "abandoned",
+      "actual",
+      "after_disconnect",
+      "estimated",
+      "failed_free",
+      "partial",
+    ]);
     expect(new Set(all.map(({ client }) => client.state))).toEqual(new Set(["ended", "gone", "aborted"]));
     const counts = all.flatMap(({ outcomes }) => outcomes.map((outcome) => outcome.attempts.length));
     expect(Math.max(...counts)).toBeGreaterThanOrEqual(3);

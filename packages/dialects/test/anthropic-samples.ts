@@ -129,12 +129,17 @@ export const messagesRequests: fc.Arbitrary<JsonObject> = fc
     }
     messages.push({ role: "user", content: results.length === 0 ? "Go on" : [...results, { type: "text", text: "Go on" }] });
     const [first] = plan.tools;
-    return {
+    const thinksNot = (plan.members["thinking"] as JsonObject | undefined)?.["type"] === "disabled";
+    // Effort says nothing where thinking is off.
+    const { output_config: config, ...others } = plan.members;
+    const hasEffort = (config as JsonObject | undefined)?.["effort"] !== undefined;
+    return withFewMarks({
       model: "m",
       max_tokens: plan.maxTokens,
       ...(plan.system === undefined ? null : { system: plan.system }),
       messages,
-      ...plan.members,
+      ...others,
+      ...(config === undefined || (thinksNot && hasEffort) ? null : { output_config: config }),
       ...(first === undefined
         ? null
         : {
@@ -147,8 +152,20 @@ export const messagesRequests: fc.Arbitrary<JsonObject> = fc
             ...(plan.choice === undefined ? null : { tool_choice: choiceOf(plan.choice, first.name) }),
           }),
       ...plan.stream,
-    };
+    });
   });
+
+/** The API takes four cache marks; an automatic one counts. */
+function withFewMarks(body: JsonObject): JsonObject {
+  let left = body["cache_control"] === undefined ? 4 : 3;
+  const thin = (value: JsonValue, isRoot: boolean): JsonValue => {
+    if (typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value)) return (value as readonly JsonValue[]).map((inner) => thin(inner, false));
+    const members = Object.entries(value).filter(([name]) => isRoot || name !== "cache_control" || left-- > 0);
+    return Object.fromEntries(members.map(([name, inner]) => [name, thin(inner, false)]));
+  };
+  return thin(body, true) as JsonObject;
+}
 
 function choiceOf(word: string, name: string): JsonObject {
   if (word === "auto-sequential") return { type: "auto", disable_parallel_tool_use: true };
@@ -213,13 +230,13 @@ export const messagesStreams: fc.Arbitrary<SampleStream> = fc
     const usage = messagesUsage(counted);
     const events = eventsOf(blocks, habit, sizes, ended, usage);
     const records = events.map((event) => {
-      const data = `data: ${JSON.stringify(event)}`;
+      const data = `data: ${withInputs(event, blocks)}`;
       return habit.namesEvents ? [`event: ${event["type"] as string}`, data] : [data];
     });
     const content = blocks.map((block, index) => wholeBlock(block, index));
     return {
       text: frame(records, framed),
-      whole: { id: "msg_u1", type: "message", role: "assistant", model: "up-model", content, ...ended, usage },
+      whole: withInputs({ id: "msg_u1", type: "message", role: "assistant", model: "up-model", content, ...ended, usage }, blocks),
     };
   });
 
@@ -232,8 +249,16 @@ function wholeBlock(block: BlockPlan, index: number): JsonObject {
     case "redacted":
       return { type: "redacted_thinking", data: `data${index}` };
     case "tool":
-      return { type: "tool_use", id: `toolu_${index}`, name: block.name, input: JSON.parse(block.text) as JsonValue };
+      return { type: "tool_use", id: `toolu_${index}`, name: block.name, input: `input of ${index}` };
   }
+}
+
+/** JSON text with the inputs of calls put in as the model spelled them. */
+function withInputs(value: JsonObject, blocks: readonly BlockPlan[]): string {
+  return blocks.reduce(
+    (text, block, index) => (block.kind === "tool" ? text.replace(`"input of ${index}"`, () => block.text) : text),
+    JSON.stringify(value),
+  );
 }
 
 function eventsOf(

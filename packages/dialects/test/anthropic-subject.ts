@@ -70,7 +70,10 @@ export const anthropicSubject: DialectSubject = {
   },
   requests: messagesRequests,
   fullRequests: messagesFullRequests,
-  neutralMembers: [{ pointer: /^\/model$/, reason: "every target writes its own" }],
+  neutralMembers: [
+    { pointer: /^\/model$/, reason: "every target writes its own", isNeutralAtHome: true },
+    { pointer: /^\/thinking\/display$/, reason: "the gateway itself shows or hides thinking", isNeutralAtHome: false },
+  ],
   canonicalRequest: (body) => {
     const { model: _model, ...rest } = body as JsonObject;
     return rest;
@@ -88,6 +91,7 @@ export const anthropicSubject: DialectSubject = {
     { requiredKeys: ["input_tokens", "output_tokens"], noNullPrototype: true },
   ) as fc.Arbitrary<JsonObject>,
   ordersParts: true,
+  streamedSignature: "a",
   maxCandidates: 1,
   hasRefusals: false,
   namesStopSequences: true,

@@ -134,7 +134,8 @@ export const chatRequests: fc.Arbitrary<JsonObject> = fc
               function: { ...tool, ...(description === undefined ? null : { description }) },
             })),
             ...(plan.choice === undefined ? null : { tool_choice: choiceOf(plan.choice as string, first.name) }),
-            ...(plan.isSequential ? { parallel_tool_calls: false } : null),
+            // Without calls there is nothing to put in sequence.
+            ...(plan.isSequential && plan.choice !== "none" ? { parallel_tool_calls: false } : null),
           }),
       ...plan.stream,
     };
@@ -216,7 +217,7 @@ export const chatStreams: fc.Arbitrary<SampleStream> = fc
     const chunks = chunksOf(plans, habit, sizes, chatUsage(counted));
     const records = chunks.map((chunk) => [`data: ${JSON.stringify(chunk)}`]);
     if (habit.hasDone) records.push(["data: [DONE]"]);
-    return { text: frame(records, framed), whole: wholeOf(plans, habit, chatUsage(counted)) };
+    return { text: frame(records, framed), whole: JSON.stringify(wholeOf(plans, habit, chatUsage(counted))) };
   });
 
 /** Counts in this dialect's members. */

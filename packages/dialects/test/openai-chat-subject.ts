@@ -94,8 +94,9 @@ export const openaiChatSubject: DialectSubject = {
   requests: chatRequests,
   fullRequests: chatFullRequests,
   neutralMembers: [
-    { pointer: /^\/model$/, reason: "every target writes its own" },
-    { pointer: /^\/stream_options$|^\/stream_options\/include_usage$/, reason: "the gateway always asks for usage" },
+    { pointer: /^\/model$/, reason: "every target writes its own", isNeutralAtHome: true },
+    { pointer: /^\/stream_options(?:\/include_usage)?$/, reason: "the gateway always asks for usage", isNeutralAtHome: true },
+    { pointer: /\/prompt_cache_breakpoint\/mode$/, reason: "it has one value", isNeutralAtHome: true },
   ],
   canonicalRequest: (body) => {
     const { model: _model, stream_options: _options, ...rest } = body as JsonObject;
@@ -117,6 +118,7 @@ export const openaiChatSubject: DialectSubject = {
     { requiredKeys: ["prompt_tokens", "completion_tokens"], noNullPrototype: true },
   ) as fc.Arbitrary<JsonObject>,
   ordersParts: false,
+  streamedSignature: null,
   maxCandidates: 128,
   hasRefusals: true,
   namesStopSequences: false,

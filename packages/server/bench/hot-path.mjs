@@ -83,6 +83,7 @@ const mock = await child("mock", [], 1);
 const load = await child("load", [], 1);
 const relay = await child("relay", [String(mock.port)], 0);
 const gateway = await child("gateway", [String(mock.port), KEY], 0);
+const wire = await child("gateway", [String(mock.port), KEY, "wire"], 0);
 const parser = await child("parse-proxy", [String(mock.port)], 0);
 
 const CHAT_PATH = "/v1/chat/completions";
@@ -93,12 +94,14 @@ const toMessages = (body) => body.replace('"model":"bench"', '"model":"bench-mes
 const ROWS = [
   { id: "relay-1k", label: "bare relay, 1 KB", subject: relay, path: CHAT_PATH, body: chatRequest(false) },
   { id: "gateway-1k", label: "gateway, same dialect, 1 KB", subject: gateway, path: CHAT_PATH, body: chatRequest(false), against: "relay-1k", target: 2.5 },
+  { id: "wire-1k", label: "gateway with the front end `wire`, same dialect, 1 KB", subject: wire, path: CHAT_PATH, body: chatRequest(false), against: "relay-1k", target: 2.5 },
   { id: "translated-a-c", label: "gateway, Anthropic client → OpenAI upstream, 1 KB", subject: gateway, path: MESSAGES_PATH, body: anthropicRequest(false), against: "gateway-1k", target: 1.5 },
   { id: "translated-c-a", label: "gateway, OpenAI client → Anthropic upstream, 1 KB", subject: gateway, path: CHAT_PATH, body: toMessages(chatRequest(false)), against: "gateway-1k", target: 1.5 },
   { id: "parse-200k", label: "parse + stringify proxy, 200 KB", subject: parser, path: CHAT_PATH, body: chatRequest(false, 204_800), large: true },
   { id: "gateway-200k", label: "gateway, same dialect, 200 KB", subject: gateway, path: CHAT_PATH, body: chatRequest(false, 204_800), large: true, against: "parse-200k", target: 0.4 },
   { id: "relay-sse", label: "bare relay, stream", subject: relay, path: CHAT_PATH, body: chatRequest(true), unit: CHAT_EVENTS.length, stream: true },
   { id: "gateway-sse", label: "gateway, same dialect, stream", subject: gateway, path: CHAT_PATH, body: chatRequest(true), unit: CHAT_EVENTS.length, stream: true, against: "relay-sse", target: 2 },
+  { id: "wire-sse", label: "gateway with the front end `wire`, same dialect, stream", subject: wire, path: CHAT_PATH, body: chatRequest(true), unit: CHAT_EVENTS.length, stream: true, against: "relay-sse", target: 2 },
   { id: "translated-sse", label: "gateway, Anthropic client ← OpenAI stream", subject: gateway, path: MESSAGES_PATH, body: anthropicRequest(true), unit: CHAT_EVENTS.length, stream: true, against: "gateway-sse", target: null },
 ].filter((row) => options.only === undefined || options.only.split(",").some((part) => row.id.includes(part)));
 
@@ -138,7 +141,7 @@ try {
   if (options.json !== undefined)
     writeFileSync(options.json, `${JSON.stringify({ machine: machine(), connections: CONNECTIONS, figures, scan, rss: residentMiB(gateway.process.pid) }, null, 2)}\n`);
 } finally {
-  for (const { process: running } of [mock, load, relay, gateway, parser]) {
+  for (const { process: running } of [mock, load, relay, gateway, wire, parser]) {
     running.removeAllListeners("exit");
     running.kill();
   }

@@ -78,6 +78,8 @@ export interface Gateway {
   close(): Promise<void>;
   /** From now on new requests are refused; running ones go on. */
   drain(): void;
+  /** Ends what still runs: clients that wait get an error, and upstream calls whose client has left are cut. */
+  cutShort(): void;
   readonly snapshot: Snapshot;
   readonly inFlight: number;
   readonly hasFailedTask: boolean;
@@ -140,6 +142,7 @@ function composeGateway(config: GatewayConfig, options: CreateGatewayOptions): G
     encodeRefusal: (status, code, message, path, headers) => engine.encodeRefusal(status, code, message, path, headers),
     close: () => engine.close(),
     drain: () => engine.drain(),
+    cutShort: () => engine.cutShort(),
     get snapshot() {
       return engine.snapshot;
     },

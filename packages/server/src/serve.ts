@@ -4,6 +4,7 @@ import { BodyPool, type GatewayConfig, type Logger, type SecretResolver } from "
 import { createGateway, type CreateGatewayOptions, type Gateway } from "./create-gateway.ts";
 import { createHttpServer } from "./http/index.ts";
 import { logOutcomes } from "./telemetry/request-log.ts";
+import { createWireServer } from "./wire-server/index.ts";
 
 /** Where and with what to serve. */
 export interface ServeOptions {
@@ -12,6 +13,8 @@ export interface ServeOptions {
   readonly host?: string;
   /** Over the configuration's `server.port`; 0 picks a free one. */
   readonly port?: number;
+  /** Which HTTP/1.1 front end serves: Node's parser (default), or the own one over plain sockets, which costs less. */
+  readonly frontEnd?: "node" | "wire";
   readonly logger?: Logger;
   readonly resolveSecret?: SecretResolver;
   readonly gatewayOptions?: CreateGatewayOptions;
@@ -29,6 +32,9 @@ export interface RunningServer {
 /** Bytes of released request bodies that one process keeps for the next ones. */
 const MAX_POOLED_BODY_BYTES = 64 * 1024 * 1024;
 
+/** How long behind the deadline of a shutdown the ends of unfinished answers may take on their way to clients. */
+const LAST_BYTES_MS = 250;
+
 /** Starts to serve. Rejects when the configuration does not compile or the address cannot be bound; nothing is left open then. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const gateway = await createGateway(options.config, {
@@ -39,9 +45,11 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { server, telemetry } = gateway.snapshot;
   if (options.logger !== undefined && telemetry.requestLog) logOutcomes(gateway, options.logger);
   const { logger } = options;
-  const http = createHttpServer({
+  const createServer = options.frontEnd === "wire" ? createWireServer : createHttpServer;
+  const http = createServer({
     handle: (request, responder) => gateway.handle(request, responder),
-    encodeRefusal: ({ status, code, message, path, headers }) => gateway.encodeRefusal(status, code, message, path, headers),
+    encodeRefusal: ({ status, code, message, path, headers }) =>
+      gateway.encodeRefusal(status, code, message, path, headers),
     pool: new BodyPool({ maxPooledBytes: MAX_POOLED_BODY_BYTES }),
     limits: {
       maxHeadBytes: server.limits.maxHeadBytes,
@@ -51,7 +59,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       maxConnections: server.limits.maxConnections,
     },
     onConnectionError: ({ kind, detail, cause }) => {
-      if (kind === "handler-threw") logger?.error({ kind, detail, error: String(cause) }, "the front end caught a defect");
+      if (kind === "handler-threw")
+        logger?.error({ kind, detail, error: String(cause) }, "the front end caught a defect");
       else logger?.debug({ kind, detail }, "a client connection was refused or failed");
     },
   });
@@ -69,8 +78,11 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     gateway,
     close: async (deadlineMs = server.shutdownMs) => {
       gateway.drain();
-      await http.close(deadlineMs);
+      const deadline = setTimeout(() => gateway.cutShort(), deadlineMs);
+      // Clients whose exchange was cut short still get their last bytes.
+      await http.close(deadlineMs + LAST_BYTES_MS);
       await gateway.close();
+      clearTimeout(deadline);
     },
   };
 }

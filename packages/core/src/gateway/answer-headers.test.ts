@@ -1,10 +1,26 @@
 import { describe, expect, it } from "vitest";
 
 import type { ClientDialect, Issue } from "../dialect/index.ts";
-import { buildCommonHeaders, buildJsonHeaders, buildStreamHeaders, readUpstreamRequestId, type AnswerHeaderParts } from "./answer-headers.ts";
+import {
+  buildCommonHeaders,
+  buildJsonHeaders,
+  buildStreamHeaders,
+  readUpstreamRequestId,
+  type AnswerHeaderParts,
+} from "./answer-headers.ts";
 
-const client = { identify: (id: string) => ["x-request-id", id], streamContentType: "text/event-stream" } as unknown as ClientDialect;
-const parts = (more: Partial<AnswerHeaderParts> = {}): AnswerHeaderParts => ({ client, requestId: "req_1", generation: 7, upstreamRequestId: null, debug: null, ...more });
+const client = {
+  identify: (id: string) => ["x-request-id", id],
+  streamContentType: "text/event-stream",
+} as unknown as ClientDialect;
+const parts = (more: Partial<AnswerHeaderParts> = {}): AnswerHeaderParts => ({
+  client,
+  requestId: "req_1",
+  generation: 7,
+  upstreamRequestId: null,
+  debug: null,
+  ...more,
+});
 const issue = (code: Issue["code"]): Issue => ({ code, path: "", severity: "adapt", detail: "" });
 
 describe("readUpstreamRequestId", () => {
@@ -28,17 +44,32 @@ describe("answer headers", () => {
   });
 
   it("tell the deployment, the attempts and each adaptation once where debug headers are on", () => {
-    const debug = { deploymentId: "a b\r\nc", attempts: 2, issues: [issue("value_adapted"), issue("id_rewritten"), issue("value_adapted")] };
+    const debug = {
+      deploymentId: "a b\r\nc",
+      attempts: 2,
+      issues: [issue("value_adapted"), issue("id_rewritten"), issue("value_adapted")],
+    };
     expect(buildCommonHeaders(parts({ upstreamRequestId: "up", debug })).slice(4)).toEqual([
-      "x-upstream-request-id", "up",
-      "x-dragoman-deployment", "a_b__c",
-      "x-dragoman-attempts", "2",
-      "x-dragoman-adaptations", "value_adapted,id_rewritten",
+      "x-upstream-request-id",
+      "up",
+      "x-dragoman-deployment",
+      "a_b__c",
+      "x-dragoman-attempts",
+      "2",
+      "x-dragoman-adaptations",
+      "value_adapted,id_rewritten",
     ]);
   });
 
   it("forbid caching and transforming of streams", () => {
-    expect(buildStreamHeaders(parts()).slice(4)).toEqual(["content-type", "text/event-stream", "cache-control", "no-cache, no-transform", "x-accel-buffering", "no"]);
+    expect(buildStreamHeaders(parts()).slice(4)).toEqual([
+      "content-type",
+      "text/event-stream",
+      "cache-control",
+      "no-cache, no-transform",
+      "x-accel-buffering",
+      "no",
+    ]);
     expect(buildJsonHeaders(parts()).slice(4)).toEqual(["content-type", "application/json"]);
   });
 });

@@ -21,7 +21,7 @@ class FakeClock implements Clock {
   }
 
   schedule(delayMs: number, callback: () => void): Timer {
-    expect(Number.isInteger(delayMs) && delayMs >= 0).toBe(true);
+    if (!Number.isInteger(delayMs) || delayMs < 0) throw new RangeError(`A timer cannot wait ${delayMs} ms.`);
     this.scheduled += 1;
     const timer = { atMs: this.#nowMs + delayMs, callback };
     this.#timers.push(timer);
@@ -70,7 +70,10 @@ describe("Deadlines", () => {
     clock.advance(9);
     expect(due).toEqual([]);
     clock.advance(1_000);
-    expect(due).toEqual([[Deadline.life, 10], [Deadline.total, 100]]);
+    expect(due).toEqual([
+      [Deadline.life, 10],
+      [Deadline.total, 100],
+    ]);
     expect(deadlines.isSet(Deadline.life)).toBe(false);
     expect(clock.pending).toBe(0);
   });

@@ -282,6 +282,13 @@ export class Exchange implements AttemptHost, DeliveryHost {
     });
   }
 
+  /** No time is left: a running attempt is broken off, none follows, and a client that waits gets an error. */
+  expire(): void {
+    this.isExpired = true;
+    this.#wakeUp?.();
+    this.attempt?.onTimeout(true);
+  }
+
   /** Gives everything back. Called once, last. */
   close(): ExchangeOutcome {
     this.deadlines.stop();
@@ -312,9 +319,7 @@ export class Exchange implements AttemptHost, DeliveryHost {
   #onDue(name: DeadlineName): void {
     switch (name) {
       case Deadline.total:
-        this.isExpired = true;
-        this.#wakeUp?.();
-        this.attempt?.onTimeout(true);
+        this.expire();
         return;
       case Deadline.life:
         this.attempt?.onTimeout(false);

@@ -51,8 +51,9 @@ export function bodyFailure(reason: (BodyReading & { ok: false })["reason"], max
 
 export const unauthorized = (message: string): NeutralError => clientFault({ class: "auth", message, code: "invalid_api_key" });
 
-export const unknownRoute = (method: string): NeutralError =>
-  clientFault({ class: "not-found", message: `This gateway serves no such path for ${method} requests.`, code: "route_not_found" });
+export const unknownPath = (message: string): NeutralError => clientFault({ class: "not-found", message, code: "route_not_found" });
+
+export const unknownRoute = (method: string): NeutralError => unknownPath(`This gateway serves no such path for ${method} requests.`);
 
 export const wrongMethod = (allow: string): NeutralError =>
   clientFault({ class: "method-not-allowed", message: `This path takes ${allow} requests only.`, code: "method_not_allowed" });
@@ -129,4 +130,4 @@ export function transportFailure(failure: UpstreamFailure): NeutralError {
 }
 
 /** Names from a request are echoed short and without control characters. */
-const printable = (name: string): string => name.slice(0, 128).replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, "?");
+const printable = (name: string): string => name.slice(0, 128).replaceAll(/\p{Cc}/gu, "?");

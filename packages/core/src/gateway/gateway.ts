@@ -12,9 +12,9 @@ import { buildJsonHeaders } from "./answer-headers.ts";
 import { limitsOf, type Engine } from "./engine.ts";
 import { Exchange } from "./exchange.ts";
 import { explainRequest, type ExplainRequest, type Explanation } from "./explain.ts";
-import { internalFailure, invalidRequest, shuttingDown, unknownRoute, wrongMethod } from "./failures.ts";
+import { internalFailure, invalidRequest, shuttingDown, unauthorized, unknownPath, unknownRoute, wrongMethod } from "./failures.ts";
 import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from "./limits.ts";
-import { answerLocalRoute } from "./local-routes.ts";
+import { answerLocalRoute, isLocalRoute } from "./local-routes.ts";
 import type { Observer } from "./outcome.ts";
 import { runExchange } from "./pipeline.ts";
 import type { Authenticator, ClientRequest, Ports, Principal, Responder } from "./ports.ts";
@@ -36,8 +36,10 @@ export interface GatewayEngineOptions {
 
 /** What an embedding host says about a request that it hands over. */
 export interface HandleOptions {
-  /** Who is calling; without it the request's credential decides. */
-  readonly principal?: Principal;
+  /** Who is calling; without it the request's credential decides. Null: the host knows nobody, which is a 401. */
+  readonly principal?: Principal | null;
+  /** Called once when nothing of the exchange runs any more, also when it outlived its client. Must not throw. */
+  readonly onEnd?: () => void;
 }
 
 /** A refusal that a front end gives before there is an exchange. */
@@ -50,7 +52,9 @@ export interface EncodedRefusal {
 export class GatewayEngine {
   readonly #engine: Engine;
   readonly #authenticators = new Map<Snapshot, Authenticator>();
+  readonly #limitsBySnapshot = new WeakMap<Snapshot, EngineLimits>();
   #state: "open" | "draining" | "closed" = "open";
+  readonly #running = new Set<Exchange>();
   #hasFailedTask = false;
 
   constructor(options: GatewayEngineOptions) {
@@ -98,14 +102,17 @@ export class GatewayEngine {
 
   /** Takes one client request. Returns at once; everything that follows goes through the responder. */
   handle(request: ClientRequest, responder: Responder, options: HandleOptions = {}): void {
-    if (answerLocalRoute(request, responder, { isReady: this.#state === "open", generation: this.generation })) return;
+    if (answerLocalRoute(request, responder, { isReady: this.#state === "open", generation: this.generation })) {
+      options.onEnd?.();
+      return;
+    }
     const { registry, generations, tracker } = this.#engine;
     const routed = registry.route(request.method, request.path, request.query, request.headers);
     const snapshot = generations.acquire();
     const exchange = new Exchange({
       engine: this.#engine,
       snapshot,
-      limits: limitsOf(this.#engine, snapshot),
+      limits: this.#limits(snapshot),
       client: routed.client,
       route: routed.found ? routed.match : null,
       request,
@@ -115,6 +122,7 @@ export class GatewayEngine {
     let refusal: NeutralError | null = null;
     if (this.#state !== "open") refusal = shuttingDown();
     else if (!routed.found) refusal = routed.allow === null ? unknownRoute(request.method) : wrongMethod(routed.allow);
+    this.#running.add(exchange);
     tracker.add("exchange", this.#run(exchange, refusal));
   }
 
@@ -126,7 +134,7 @@ export class GatewayEngine {
     const { registry, ports } = this.#engine;
     const client = registry.claimant(path, headers);
     const requestId = `req_${ports.random.id(24)}`;
-    const error: NeutralError = status === 500 ? internalFailure() : invalidRequest(message, code);
+    const error: NeutralError = refusalError(status, code, message);
     const encoded = client.encodeError(error, { requestId, hasFallenBack: false });
     const common = buildJsonHeaders({ client, requestId, generation: this.generation, upstreamRequestId: null, debug: null });
     return { status, headers: common, body: encoded.body };
@@ -149,6 +157,11 @@ export class GatewayEngine {
     if (this.#state === "open") this.#state = "draining";
   }
 
+  /** Ends what still runs: clients that wait get an error, and upstream calls whose client has left are cut. For shutdowns. */
+  cutShort(): void {
+    for (const exchange of this.#running) exchange.expire();
+  }
+
   /** Drains and resolves when nothing runs any more. The upstream client is closed last. */
   async close(): Promise<void> {
     this.drain();
@@ -158,12 +171,24 @@ export class GatewayEngine {
     await this.#engine.ports.upstream.close();
   }
 
-  async #run(exchange: Exchange, refusal: NeutralError | null): Promise<void> {
+  async #run(exchange: Exchange, refusal: NeutralError | null, onEnd?: () => void): Promise<void> {
     try {
       await runExchange(exchange, refusal);
     } finally {
+      this.#running.delete(exchange);
       this.#engine.generations.release(exchange.snapshot);
+      onEnd?.();
     }
+  }
+
+  /** Computed once per generation. */
+  #limits(snapshot: Snapshot): EngineLimits {
+    let limits = this.#limitsBySnapshot.get(snapshot);
+    if (limits === undefined) {
+      limits = limitsOf(this.#engine, snapshot);
+      this.#limitsBySnapshot.set(snapshot, limits);
+    }
+    return limits;
   }
 
   #authenticator(snapshot: Snapshot, make: (snapshot: Snapshot) => Authenticator): Authenticator {
@@ -174,4 +199,12 @@ export class GatewayEngine {
     }
     return authenticator;
   }
+}
+
+const NO_HEADERS: HeaderList = [];
+
+/** A front end knows statuses; the class decides what a dialect's envelope calls the error. */
+function refusalError(status: number, code: string, message: string): NeutralError {
+  if (status === 500) return internalFailure();
+  return status === 404 ? unknownPath(message) : invalidRequest(message, code);
 }

@@ -10,14 +10,19 @@ export interface Readiness {
   readonly generation: number;
 }
 
+/** Whether a request is answered here and not by a dialect. */
+export function isLocalRoute(method: string, path: string): boolean {
+  if (method === "HEAD" && path === "/") return true;
+  return (method === "GET" || method === "HEAD") && (path === "/healthz" || path === "/readyz");
+}
+
 /** Answers a local route; false = it is none. */
 export function answerLocalRoute(request: ClientRequest, responder: Responder, readiness: Readiness): boolean {
   const { method, path } = request;
-  if (method !== "GET" && method !== "HEAD") return false;
+  if (!isLocalRoute(method, path)) return false;
   const hasBody = announcesBody(request);
   switch (path) {
     case "/":
-      if (method !== "HEAD") return false;
       responder.head(200, JSON_HEADERS);
       responder.end(null, hasBody);
       return true;

@@ -9,12 +9,37 @@ describe("maskSecrets", () => {
     { name: "every occurrence", text: "abcd abcd", secrets: ["abcd"], expected: "[masked] [masked]" },
     { name: "nothing for an account without a secret", text: "all well", secrets: [null], expected: "all well" },
     { name: "no secret too short to mean anything", text: "the abc", secrets: ["abc"], expected: "the abc" },
-    { name: "a secret of regular expression characters", text: "x a.*+b y", secrets: ["a.*+b"], expected: "x [masked] y" },
-    { name: "a key of a common shape", text: "Incorrect API key provided: sk-proj-abcdef123456.", secrets: [], expected: "Incorrect API key provided: [masked]" },
+    {
+      name: "a secret of regular expression characters",
+      text: "x a.*+b y",
+      secrets: ["a.*+b"],
+      expected: "x [masked] y",
+    },
+    {
+      name: "a key of a common shape",
+      text: "Incorrect API key provided: sk-proj-abcdef123456.",
+      secrets: [],
+      expected: "Incorrect API key provided: [masked]",
+    },
     { name: "a partly starred key", text: "key: sk-ab**********yz", secrets: [], expected: "key: [masked]" },
-    { name: "other vendors' shapes", text: "AIzaSyA1234567890 gsk_abcdefgh xai-12345678 dgm_abcdefgh1", secrets: [], expected: "[masked] [masked] [masked] [masked]" },
-    { name: "a bearer token", text: "Authorization: Bearer abcdefgh.ijkl=", secrets: [], expected: "Authorization: [masked]" },
-    { name: "but leaves words that only begin like a key", text: "16 key-value pairs, key_type, sk-short, risk-averse", secrets: [], expected: "16 key-value pairs, key_type, sk-short, risk-averse" },
+    {
+      name: "other vendors' shapes",
+      text: "AIzaSyA1234567890 gsk_abcdefgh xai-12345678 dgm_abcdefgh1",
+      secrets: [],
+      expected: "[masked] [masked] [masked] [masked]",
+    },
+    {
+      name: "a bearer token",
+      text: "Authorization: Bearer abcdefgh.ijkl=",
+      secrets: [],
+      expected: "Authorization: [masked]",
+    },
+    {
+      name: "but leaves words that only begin like a key",
+      text: "16 key-value pairs, key_type, sk-short, risk-averse",
+      secrets: [],
+      expected: "16 key-value pairs, key_type, sk-short, risk-averse",
+    },
   ])("masks $name", ({ text, secrets, expected }) => {
     expect(maskSecrets(text, secrets)).toBe(expected);
   });

@@ -21,19 +21,55 @@ describe("settlementRule", () => {
   it.each<{ readonly name: string; readonly given: Partial<AttemptEnding>; readonly expected: SettlementRule }>([
     { name: "completed with usage", given: { isComplete: true, hasContent: true, usage: USAGE }, expected: "actual" },
     { name: "completed without usage", given: { isComplete: true, hasContent: true }, expected: "estimated" },
-    { name: "completed for a client that had left, with usage", given: { isComplete: true, isClientGone: true, usage: USAGE }, expected: "after_disconnect" },
-    { name: "completed for a client that had left, without usage", given: { isComplete: true, isClientGone: true }, expected: "partial" },
-    { name: "cancelled because the client left, after content", given: { hasContent: true, isClientGone: true, isAbandoned: true }, expected: "partial" },
-    { name: "cancelled because the client left, before content", given: { isClientGone: true, isAbandoned: true }, expected: "partial" },
-    { name: "cancelled because the client left, before it was sent", given: { isClientGone: true, isAbandoned: true, isFullySent: false }, expected: "failed_free" },
+    {
+      name: "completed for a client that had left, with usage",
+      given: { isComplete: true, isClientGone: true, usage: USAGE },
+      expected: "after_disconnect",
+    },
+    {
+      name: "completed for a client that had left, without usage",
+      given: { isComplete: true, isClientGone: true },
+      expected: "partial",
+    },
+    {
+      name: "cancelled because the client left, after content",
+      given: { hasContent: true, isClientGone: true, isAbandoned: true },
+      expected: "partial",
+    },
+    {
+      name: "cancelled because the client left, before content",
+      given: { isClientGone: true, isAbandoned: true },
+      expected: "partial",
+    },
+    {
+      name: "cancelled because the client left, before it was sent",
+      given: { isClientGone: true, isAbandoned: true, isFullySent: false },
+      expected: "failed_free",
+    },
     { name: "broken by the upstream after content", given: { hasContent: true }, expected: "partial" },
-    { name: "broken by the upstream after content, with usage", given: { hasContent: true, usage: USAGE }, expected: "partial" },
+    {
+      name: "broken by the upstream after content, with usage",
+      given: { hasContent: true, usage: USAGE },
+      expected: "partial",
+    },
     { name: "failed before content with usage", given: { usage: USAGE }, expected: "failed_actual" },
     { name: "failed before content without usage", given: {}, expected: "failed_free" },
-    { name: "failed by itself while a client that left was drained for", given: { isClientGone: true }, expected: "failed_free" },
+    {
+      name: "failed by itself while a client that left was drained for",
+      given: { isClientGone: true },
+      expected: "failed_free",
+    },
     { name: "sent and then given up by our own timeout", given: { isOwnAbort: true }, expected: "abandoned" },
-    { name: "given up by our own timeout after content", given: { isOwnAbort: true, hasContent: true }, expected: "abandoned" },
-    { name: "given up by our own timeout before it was sent", given: { isOwnAbort: true, isFullySent: false }, expected: "failed_free" },
+    {
+      name: "given up by our own timeout after content",
+      given: { isOwnAbort: true, hasContent: true },
+      expected: "abandoned",
+    },
+    {
+      name: "given up by our own timeout before it was sent",
+      given: { isOwnAbort: true, isFullySent: false },
+      expected: "failed_free",
+    },
   ])("$name is $expected", ({ given, expected }) => {
     expect(settlementRule(ending(given))).toBe(expected);
   });
@@ -53,8 +89,8 @@ describe("settlementRule", () => {
     fc.assert(
       fc.property(anyEnding, (given) => {
         const rule = settlementRule(given);
-        if (withUsage.includes(rule)) expect(given.usage).not.toBeNull();
-        if (withoutUsage.includes(rule)) expect(given.usage).toBeNull();
+        expect(withUsage.includes(rule) && given.usage === null).toBe(false);
+        expect(withoutUsage.includes(rule) && given.usage !== null).toBe(false);
         expect(given.hasContent && rule.startsWith("failed")).toBe(false);
       }),
     );

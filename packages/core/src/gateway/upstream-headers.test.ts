@@ -5,7 +5,10 @@ import { findHeader, findHeaders } from "../dialect/index.ts";
 import { buildUpstreamHeaders, isForwardable } from "./upstream-headers.ts";
 
 const deployment = (headersAllow: unknown, headers: readonly string[] = []): Deployment =>
-  ({ provider: { credentialHeader: { name: "x-key", prefix: "P " }, headers }, options: { headersAllow } }) as unknown as Deployment;
+  ({
+    provider: { credentialHeader: { name: "x-key", prefix: "P " }, headers },
+    options: { headersAllow },
+  }) as unknown as Deployment;
 
 const build = (of: Deployment, clientHeaders: readonly string[], secret: string | null = "s3cret"): readonly string[] =>
   buildUpstreamHeaders({
@@ -19,9 +22,30 @@ const build = (of: Deployment, clientHeaders: readonly string[], secret: string 
 
 describe("isForwardable", () => {
   it.each([
-    "authorization", "x-api-key", "api-key", "x-goog-api-key", "proxy-authorization", "proxy-connection", "cookie", "host", "connection", "keep-alive",
-    "transfer-encoding", "te", "trailer", "upgrade", "expect", "content-length", "content-type", "content-encoding", "accept", "accept-encoding",
-    "user-agent", "x-forwarded-for", "x-forwarded-proto", "x-dragoman-user",
+    "authorization",
+    "x-api-key",
+    "api-key",
+    "x-goog-api-key",
+    "proxy-authorization",
+    "proxy-connection",
+    "cookie",
+    "host",
+    "connection",
+    "keep-alive",
+    "transfer-encoding",
+    "te",
+    "trailer",
+    "upgrade",
+    "expect",
+    "content-length",
+    "content-type",
+    "content-encoding",
+    "accept",
+    "accept-encoding",
+    "user-agent",
+    "x-forwarded-for",
+    "x-forwarded-proto",
+    "x-dragoman-user",
   ])("never lets %s pass", (name) => {
     expect(isForwardable(name)).toBe(false);
     expect(build(deployment([name]), [name, "from-client"]).includes("from-client")).toBe(false);
@@ -35,13 +59,20 @@ describe("isForwardable", () => {
 describe("buildUpstreamHeaders", () => {
   it("writes the head anew: nothing of the client's passes when nothing is allowed", () => {
     expect(build(deployment(undefined, ["x-project", "p"]), ["x-session", "1", "Cookie", "c"])).toEqual([
-      "content-type", "application/json",
-      "accept", "text/event-stream",
-      "accept-encoding", "identity",
-      "user-agent", "agent/1",
-      "x-key", "P s3cret",
-      "x-version", "1",
-      "x-project", "p",
+      "content-type",
+      "application/json",
+      "accept",
+      "text/event-stream",
+      "accept-encoding",
+      "identity",
+      "user-agent",
+      "agent/1",
+      "x-key",
+      "P s3cret",
+      "x-version",
+      "1",
+      "x-project",
+      "p",
     ]);
   });
 

@@ -44,7 +44,8 @@ const eventsOfPart = (part: Part, candidate: number, number: number): readonly S
       const deltas: StreamEvent[] = part.texts.map((text, segment) => ({ type: "reasoning-delta", candidate, part: number, text, segment }));
       if (part.signature !== undefined) deltas.push({ type: "signature-delta", candidate, part: number, signature: part.signature });
       const redacted = part.redacted === undefined ? {} : { redacted: part.redacted };
-      return wrap({ type: "reasoning", form: part.form, ...redacted }, deltas);
+      const itemId = part.itemId === undefined ? {} : { itemId: part.itemId };
+      return wrap({ type: "reasoning", form: part.form, ...redacted, ...itemId }, deltas);
     }
     case "tool-call": {
       const { text, encoded } = part.arguments;
@@ -202,6 +203,7 @@ const closePart = (part: OpenPart): Part => {
         texts: part.segments,
         at,
         ...(head.redacted === undefined ? {} : { redacted: head.redacted }),
+        ...(head.itemId === undefined ? {} : { itemId: head.itemId }),
         ...(part.signature === null ? {} : { signature: part.signature }),
       };
     case "tool-call": {

@@ -12,7 +12,8 @@ function evenly(): () => number {
   };
 }
 
-const weighted = (...weights: readonly number[]): readonly { readonly weight: number; readonly id: number }[] => weights.map((weight, id) => ({ weight, id }));
+const weighted = (...weights: readonly number[]): readonly { readonly weight: number; readonly id: number }[] =>
+  weights.map((weight, id) => ({ weight, id }));
 
 describe("orderByWeight", () => {
   it("gives back what it got for none and one, without a draw", () => {
@@ -46,7 +47,8 @@ describe("orderByWeight", () => {
       const [first] = orderByWeight(items, random);
       firsts[first?.id ?? 0] = (firsts[first?.id ?? 0] ?? 0) + 1;
     }
-    for (const [id, expected] of [1_000, 2_000, 5_000].entries()) expect(Math.abs((firsts[id] ?? 0) - expected)).toBeLessThan(200);
+    for (const [id, expected] of [1_000, 2_000, 5_000].entries())
+      expect(Math.abs((firsts[id] ?? 0) - expected)).toBeLessThan(200);
   });
 
   it("is a permutation and leaves its input alone (property)", () => {

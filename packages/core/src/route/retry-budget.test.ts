@@ -51,7 +51,10 @@ describe("RetryBudget", () => {
   });
 
   it("never grants more than floor, elapsed time and share allow (property)", () => {
-    const steps = fc.array(fc.oneof(fc.constant("earn" as const), fc.constant("spend" as const), fc.integer({ min: 1, max: 2_000 })), { maxLength: 300 });
+    const steps = fc.array(
+      fc.oneof(fc.constant("earn" as const), fc.constant("spend" as const), fc.integer({ min: 1, max: 2_000 })),
+      { maxLength: 300 },
+    );
     fc.assert(
       fc.property(steps, (rows) => {
         const budget = new RetryBudget(0, 0.5, 4);

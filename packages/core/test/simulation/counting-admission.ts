@@ -3,7 +3,15 @@ import type { Admission, AdmissionRefusal, HoldRequest, Settlement, Ticket } fro
 import type { SeededRandom } from "./seeded-random.ts";
 
 const REFUSAL: AdmissionRefusal = {
-  error: { class: "rate-limit", origin: "gateway", message: "Slower, please.", code: "rate_limit_exceeded", retryAfterMs: 900, retrySame: false, fallback: false },
+  error: {
+    class: "rate-limit",
+    origin: "gateway",
+    message: "Slower, please.",
+    code: "rate_limit_exceeded",
+    retryAfterMs: 900,
+    retrySame: false,
+    fallback: false,
+  },
 };
 
 /** One ticket with everything that was done to it. */
@@ -34,7 +42,8 @@ export class CountedTicket implements Ticket {
   attempt(deploymentId: string): AdmissionRefusal | null {
     this.#requireOpen("attempt");
     if (this.holds !== 1) this.#onViolation("an attempt without a hold");
-    if (this.granted.length !== this.settlements.length) this.#onViolation("an attempt before the last one was settled");
+    if (this.granted.length !== this.settlements.length)
+      this.#onViolation("an attempt before the last one was settled");
     if (this.#random.chance(0.04)) return REFUSAL;
     this.granted.push(deploymentId);
     return null;
@@ -43,7 +52,8 @@ export class CountedTicket implements Ticket {
   settle(settlement: Settlement): void {
     this.#requireOpen("settle");
     this.settlements.push(settlement);
-    if (this.granted[this.settlements.length - 1] !== settlement.deploymentId) this.#onViolation("a settlement without its attempt");
+    if (this.granted[this.settlements.length - 1] !== settlement.deploymentId)
+      this.#onViolation("a settlement without its attempt");
   }
 
   close(): void {
@@ -58,7 +68,11 @@ export class CountedTicket implements Ticket {
 }
 
 /** Hands out counted tickets. */
-export function makeAdmission(random: SeededRandom, tickets: CountedTicket[], onViolation: (message: string) => void): Admission {
+export function makeAdmission(
+  random: SeededRandom,
+  tickets: CountedTicket[],
+  onViolation: (message: string) => void,
+): Admission {
   return {
     open: (_principal, { requestId }) => {
       if (random.chance(0.03)) return { ok: false, refusal: REFUSAL };

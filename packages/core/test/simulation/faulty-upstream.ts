@@ -183,7 +183,8 @@ class ScriptedCall implements UpstreamCall {
   #release(): void {
     const { record, request, body, sink, onViolation } = this.#options;
     if (record.isReleased) return;
-    if (!body.equals(Buffer.concat(request.body))) onViolation(`the body of ${record.input} changed before its call had released it`);
+    if (!body.equals(Buffer.concat(request.body)))
+      onViolation(`the body of ${record.input} changed before its call had released it`);
     record.isReleased = true;
     sink.onReleased();
   }

@@ -44,9 +44,21 @@ export class FlightyClient implements Responder, ClientRequest {
     this.path = path;
     this.headers = headers;
     this.contentLength = method === "GET" ? 0 : body.bytes.byteLength;
-    this.#patience = random.pick([[6, "reads"], [3, "slow"], [1, "stalls"]]);
+    this.#patience = random.pick([
+      [6, "reads"],
+      [3, "slow"],
+      [1, "stalls"],
+    ]);
     this.#leavesWhenWritten = random.chance(0.05) ? 1 + random.integer(4) : 0;
-    if (random.chance(0.2)) clock.schedule(random.pick([[1, 0], [4, random.integer(300)], [3, random.integer(8_000)]]), () => this.leave());
+    if (random.chance(0.2))
+      clock.schedule(
+        random.pick([
+          [1, 0],
+          [4, random.integer(300)],
+          [3, random.integer(8_000)],
+        ]),
+        () => this.leave(),
+      );
   }
 
   readBody(maxBytes: number): Promise<BodyReading> {
@@ -59,7 +71,8 @@ export class FlightyClient implements Responder, ClientRequest {
     ]);
     return new Promise((resolve) => {
       clock.schedule(random.integer(30), () => {
-        if (reading !== null || this.state === "gone" || body.bytes.byteLength > maxBytes) resolve(reading ?? { ok: false, reason: "incomplete" });
+        if (reading !== null || this.state === "gone" || body.bytes.byteLength > maxBytes)
+          resolve(reading ?? { ok: false, reason: "incomplete" });
         else {
           this.hasGivenBody = true;
           resolve({ ok: true, body });
@@ -70,7 +83,8 @@ export class FlightyClient implements Responder, ClientRequest {
 
   head(status: number, headers: HeaderList): void {
     if (this.state !== "waiting") this.#violate(`head in state ${this.state}`);
-    if (headers.length % 2 !== 0 || headers.some((item) => typeof item !== "string")) this.#violate("a header list with holes");
+    if (headers.length % 2 !== 0 || headers.some((item) => typeof item !== "string"))
+      this.#violate("a header list with holes");
     this.state = "open";
     this.status = status;
     this.answerHeaders = headers;
@@ -86,16 +100,23 @@ export class FlightyClient implements Responder, ClientRequest {
     if (this.#patience === "reads" || random.chance(0.5)) return true;
     this.#isFull = true;
     if (this.#patience === "slow") {
-      clock.schedule(random.pick([[3, random.integer(20)], [2, random.integer(2_000)]]), () => {
-        this.#isFull = false;
-        if (this.state === "open") this.onDrain?.();
-      });
+      clock.schedule(
+        random.pick([
+          [3, random.integer(20)],
+          [2, random.integer(2_000)],
+        ]),
+        () => {
+          this.#isFull = false;
+          if (this.state === "open") this.onDrain?.();
+        },
+      );
     }
     return false;
   }
 
   end(bytes: Uint8Array | null): void {
-    if (this.state === "gone" || (this.state !== "open" && this.state !== "waiting")) this.#violate(`end in state ${this.state}`);
+    if (this.state === "gone" || (this.state !== "open" && this.state !== "waiting"))
+      this.#violate(`end in state ${this.state}`);
     if (this.status === 0) this.#violate("end without a head");
     if (bytes !== null) this.received += Buffer.from(bytes).toString("utf8");
     this.state = "ended";

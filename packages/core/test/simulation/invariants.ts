@@ -79,13 +79,16 @@ function checkAccount({ ticket, calls }: SeenExchange, outcome: ExchangeOutcome,
     const script = calls[index]?.script;
     const what = `attempt ${index} (${script?.name ?? "?"}) is settled as ${rule}`;
     require(endedMs >= startedMs && startedMs > 0, `${what} from ${startedMs} to ${endedMs}`);
-    if (rule === "actual" || rule === "after_disconnect" || rule === "failed_actual") require(usage !== null, `${what} without usage`);
+    if (rule === "actual" || rule === "after_disconnect" || rule === "failed_actual")
+      require(usage !== null, `${what} without usage`);
     if (rule === "failed_free" || rule === "estimated") require(usage === null, `${what} with usage`);
     if (rule === "after_disconnect") require(outcome.isClientGone, `${what} for a client that stayed`);
     if (rule === "actual" || rule === "estimated") require(script?.isComplete === true, what);
     if (rule === "actual" && usage !== null)
-      require(usage.input === script?.usage?.input && usage.output === script.usage.output, `${what} with other counts`);
-    if (index < outcome.attempts.length - 1) require(rule.startsWith("failed") || rule === "abandoned" || rule === "partial", what);
+      require(usage.input === script?.usage?.input &&
+        usage.output === script.usage.output, `${what} with other counts`);
+    if (index < outcome.attempts.length - 1)
+      require(rule.startsWith("failed") || rule === "abandoned" || rule === "partial", what);
   });
 }
 
@@ -97,12 +100,16 @@ function checkBody({ body, calls, client }: SeenExchange, require: Require): voi
 
 function checkOutcome({ client }: SeenExchange, outcome: ExchangeOutcome, require: Require): void {
   require(client.state !== "waiting" && client.state !== "open", `the client was left ${client.state}`);
-  require(outcome.status === (client.status === 0 && client.state === "gone" ? 499 : client.status) || client.state === "aborted", `status ${outcome.status} although the client got ${client.status}`);
-  require(outcome.isClientGone === (client.state === "gone") || client.state === "aborted", "a wrong word about the client");
-  if (client.state === "ended" && client.status >= 400) require(outcome.error !== null, "an error answer without an error");
+  require(outcome.status === (client.status === 0 && client.state === "gone" ? 499 : client.status) ||
+    client.state === "aborted", `status ${outcome.status} although the client got ${client.status}`);
+  require(outcome.isClientGone === (client.state === "gone") ||
+    client.state === "aborted", "a wrong word about the client");
+  if (client.state === "ended" && client.status >= 400)
+    require(outcome.error !== null, "an error answer without an error");
   require(outcome.endedMs >= outcome.startedMs, "an end before the start");
   const wanted = ["content-type", "x-request-id", "x-dragoman-generation"];
-  if (client.status > 0) require(wanted.every((name) => client.answerHeaders.includes(name)), `headers ${client.answerHeaders.join(" ")}`);
+  if (client.status > 0)
+    require(wanted.every((name) => client.answerHeaders.includes(name)), `headers ${client.answerHeaders.join(" ")}`);
 }
 
 /** An answer that ends cleanly is complete, or says that it is not. */
@@ -111,20 +118,27 @@ function checkCleanEnd({ words, client, calls }: SeenExchange, outcome: Exchange
   const what = `a clean end of ${script?.name ?? "no call"}`;
   if (!isStreamAnswer(client)) {
     const members = JSON.parse(client.received) as Readonly<Record<string, unknown>>;
-    require((members["error"] !== undefined) === client.status >= 400, `${what}: status ${client.status} with ${client.received.slice(0, 80)}`);
-    if (client.status === 200 && members[words.text] !== undefined) require(members[words.text] === script?.text && script?.isComplete === true, what);
+    require((members["error"] !== undefined) ===
+      client.status >= 400, `${what}: status ${client.status} with ${client.received.slice(0, 80)}`);
+    if (client.status === 200 && members[words.text] !== undefined)
+      require(members[words.text] === script?.text && script?.isComplete === true, what);
     return;
   }
   const heard = hear(words, client.received);
   require(heard.errors <= 1, `${heard.errors} error records`);
   require(heard.errors === 1 || heard.hasStop, `${what} without stop or error`);
-  require(heard.errors === 1 ? outcome.error !== null : outcome.error === null, `${what}: ${heard.errors} errors heard, told ${String(outcome.error?.class)}`);
+  require(heard.errors === 1
+    ? outcome.error !== null
+    : outcome.error === null, `${what}: ${heard.errors} errors heard, told ${String(outcome.error?.class)}`);
   if (heard.errors === 0) {
     require(script?.isComplete === true && heard.text === script.text, `${what} with another text`);
-    require(["actual", "estimated"].includes(outcome.attempts.at(-1)?.rule ?? ""), `${what} settled as ${String(outcome.attempts.at(-1)?.rule)}`);
+    require(["actual", "estimated"].includes(
+      outcome.attempts.at(-1)?.rule ?? "",
+    ), `${what} settled as ${String(outcome.attempts.at(-1)?.rule)}`);
     const tookMs = script?.steps.reduce((sum, { afterMs }) => sum + afterMs, 0) ?? 0;
     // A usage that comes too late is not waited for.
-    if (script?.usage != null && tookMs < USAGE_GRACE_MS) require(outcome.attempts.at(-1)?.rule === "actual", `${what} without its usage`);
+    if (script !== undefined && script.usage !== null && tookMs < USAGE_GRACE_MS)
+      require(outcome.attempts.at(-1)?.rule === "actual", `${what} without its usage`);
   } else require(script === undefined || script.text.startsWith(heard.text), `${what} with foreign text`);
 }
 

@@ -81,7 +81,10 @@ export const record = (value: unknown): Uint8Array => Buffer.from(`data: ${JSON.
 const json = (value: unknown): Uint8Array => Buffer.from(JSON.stringify(value));
 
 const upstreamError = (value: unknown, headers: readonly string[], status?: number): NeutralError => {
-  const { class: name = "upstream-5xx", message = "failed" } = (value ?? {}) as { class?: ErrorClass; message?: string };
+  const { class: name = "upstream-5xx", message = "failed" } = (value ?? {}) as {
+    class?: ErrorClass;
+    message?: string;
+  };
   const retryAfter = findHeader(headers, "retry-after-ms");
   return {
     class: name,
@@ -95,8 +98,20 @@ const upstreamError = (value: unknown, headers: readonly string[], status?: numb
   };
 };
 
-const broken = (message: string): NeutralError => ({ class: "protocol", origin: "upstream", message, retrySame: true, fallback: true });
-const refused = (message: string): NeutralError => ({ class: "invalid-request", origin: "client", message, retrySame: false, fallback: false });
+const broken = (message: string): NeutralError => ({
+  class: "protocol",
+  origin: "upstream",
+  message,
+  retrySame: true,
+  fallback: true,
+});
+const refused = (message: string): NeutralError => ({
+  class: "invalid-request",
+  origin: "client",
+  message,
+  retrySame: false,
+  fallback: false,
+});
 const usageOf = (value: unknown): Usage | null => {
   const { input, output } = (value ?? {}) as Partial<WireUsage>;
   return input === undefined || output === undefined ? null : { input, output, source: "upstream", final: true };
@@ -276,11 +291,16 @@ const encodeAnswer = (words: Words, response: NeutralResponse): EncodedAnswer =>
   const text = part?.type === "text" ? textToString(part.text) : "";
   return {
     ok: true,
-    body: json({ [words.text]: text, [words.stop]: candidate?.stop.raw, ...(usage === undefined ? {} : { usage: { input: usage.input, output: usage.output } }) }),
+    body: json({
+      [words.text]: text,
+      [words.stop]: candidate?.stop.raw,
+      ...(usage === undefined ? {} : { usage: { input: usage.input, output: usage.output } }),
+    }),
   };
 };
 
-const encodeFailure = (error: NeutralError): Uint8Array => json({ error: { class: error.class, code: error.code, message: error.message } });
+const encodeFailure = (error: NeutralError): Uint8Array =>
+  json({ error: { class: error.class, code: error.code, message: error.message } });
 
 /** The client half. */
 export function makeClient(words: Words): ClientDialect {
@@ -312,7 +332,9 @@ export function makeClient(words: Words): ClientDialect {
           operation: route.operation === "count-tokens" ? "count-tokens" : "generate",
           model: head.model,
           stream: head.stream,
-          messages: [{ role: "user", parts: [{ type: "text", text: document.text(input), at: "/input" }], at: "/input" }],
+          messages: [
+            { role: "user", parts: [{ type: "text", text: document.text(input), at: "/input" }], at: "/input" },
+          ],
           tools: [],
           sampling: {},
           output: {},
@@ -328,7 +350,11 @@ export function makeClient(words: Words): ClientDialect {
     estimateInputTokens: (document) => document.bytes.byteLength >>> 2,
     encodeResponse: (response) => encodeAnswer(words, response),
     createStreamEncoder: (_context: AnswerContext, write) => new Encoder(words, write),
-    encodeError: (error) => ({ status: STATUS[error.class] ?? error.status ?? 400, headers: ["x-tiny-error", error.class], body: encodeFailure(error) }),
+    encodeError: (error) => ({
+      status: STATUS[error.class] ?? error.status ?? 400,
+      headers: ["x-tiny-error", error.class],
+      body: encodeFailure(error),
+    }),
     encodeStreamError: (error) => record({ error: { class: error.class, message: error.message } }),
     encodeTokenCount: (count) => json({ count }),
     encodeModelList: (models) => ({ ok: true, body: json({ models: models.map((model) => model.id) }) }),
@@ -352,11 +378,23 @@ export function makeProvider(words: Words): ProviderDialect {
     normalizesAnswers: (profile) => profile["normalize"] === true,
     forwardRequest: (document, _head, operation): EncodeResult => {
       const { bytes } = document;
-      return { ok: true, encoded: { body: { parts: [bytes], byteLength: bytes.byteLength }, path: path(operation), headers: ["x-tiny", "forwarded"], toolMap: null }, issues: [] };
+      return {
+        ok: true,
+        encoded: {
+          body: { parts: [bytes], byteLength: bytes.byteLength },
+          path: path(operation),
+          headers: ["x-tiny", "forwarded"],
+          toolMap: null,
+        },
+        issues: [],
+      };
     },
     encodeRequest: (request, target): EncodeResult => {
       if (request.extensions.length > 0)
-        return { ok: false, issues: [{ code: "unknown_field", path: "/fancy", severity: "reject", detail: "No such member there." }] };
+        return {
+          ok: false,
+          issues: [{ code: "unknown_field", path: "/fancy", severity: "reject", detail: "No such member there." }],
+        };
       const [part] = request.messages[0]?.parts ?? [];
       if (part?.type !== "text" || typeof part.text === "string") return { ok: false, issues: [] };
       // The text goes out as the client's own bytes, which must therefore outlive the call.
@@ -368,7 +406,12 @@ export function makeProvider(words: Words): ProviderDialect {
       const byteLength = parts.reduce((sum, piece) => sum + piece.byteLength, 0);
       return {
         ok: true,
-        encoded: { body: { parts, byteLength }, path: path(request.operation), headers: ["x-tiny", "encoded"], toolMap: null },
+        encoded: {
+          body: { parts, byteLength },
+          path: path(request.operation),
+          headers: ["x-tiny", "encoded"],
+          toolMap: null,
+        },
         issues: [{ code: "content_reshaped", path: "/input", severity: "adapt", detail: "Other words." }],
       };
     },
@@ -376,12 +419,18 @@ export function makeProvider(words: Words): ProviderDialect {
     observeResponse: (document, context): ObservedResponse => {
       const decoded = decodeAnswer(words, document, context);
       if (!decoded.ok) return decoded;
-      return { ok: true, usage: decoded.response.usage ?? null, stopWord: decoded.response.candidates[0]?.stop.raw ?? null };
+      return {
+        ok: true,
+        usage: decoded.response.usage ?? null,
+        stopWord: decoded.response.candidates[0]?.stop.raw ?? null,
+      };
     },
     readUsage: (document) => usageOf(document.value(document.member(document.root, "usage"))),
     decodeTokenCount: (document) => {
       const node = document.member(document.root, "count");
-      return document.isNumber(node) ? { ok: true, count: document.number(node) } : { ok: false, error: broken("no count") };
+      return document.isNumber(node)
+        ? { ok: true, count: document.number(node) }
+        : { ok: false, error: broken("no count") };
     },
     createStreamDecoder: (_context, emit) => new Decoder(words, emit),
     createStreamObserver: () => new Observer(words),
@@ -393,7 +442,11 @@ export function makeProvider(words: Words): ProviderDialect {
 }
 
 /** A provider kind that speaks the given dialects. */
-export const makeKind = (id: string, dialects: readonly string[], disconnect: ProviderKind["disconnect"]): ProviderKind => ({
+export const makeKind = (
+  id: string,
+  dialects: readonly string[],
+  disconnect: ProviderKind["disconnect"],
+): ProviderKind => ({
   id,
   baseUrl: "https://upstream.example",
   basePathSuffix: "",

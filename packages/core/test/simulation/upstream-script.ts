@@ -50,13 +50,33 @@ export function drawScript(random: SeededRandom, call: ScriptCall): UpstreamScri
   return kind(random, call);
 }
 
-const nothing = (name: string, steps: readonly Step[]): UpstreamScript => ({ name, steps, text: "", isComplete: false, usage: null });
-const delay = (random: SeededRandom): number => random.pick([[5, 0], [3, 1 + random.integer(50)], [1, 200 + random.integer(1_500)]]);
+const nothing = (name: string, steps: readonly Step[]): UpstreamScript => ({
+  name,
+  steps,
+  text: "",
+  isComplete: false,
+  usage: null,
+});
+const delay = (random: SeededRandom): number =>
+  random.pick([
+    [5, 0],
+    [3, 1 + random.integer(50)],
+    [1, 200 + random.integer(1_500)],
+  ]);
 const sent = (random: SeededRandom): Step => ({ afterMs: delay(random), event: { type: "sent" } });
 
 function connectFailure(random: SeededRandom): UpstreamScript {
-  const kind = random.pick<UpstreamFailure["kind"]>([[3, "connect"], [1, "dns"], [1, "tls"], [2, "reset"], [1, "protocol"], [2, "connect-timeout"]]);
-  return nothing(`failure ${kind}`, [{ afterMs: delay(random), event: { type: "failure", failure: { kind, detail: "refused", hasResponse: false } } }]);
+  const kind = random.pick<UpstreamFailure["kind"]>([
+    [3, "connect"],
+    [1, "dns"],
+    [1, "tls"],
+    [2, "reset"],
+    [1, "protocol"],
+    [2, "connect-timeout"],
+  ]);
+  return nothing(`failure ${kind}`, [
+    { afterMs: delay(random), event: { type: "failure", failure: { kind, detail: "refused", hasResponse: false } } },
+  ]);
 }
 
 function errorStatus(random: SeededRandom): UpstreamScript {
@@ -72,7 +92,10 @@ function errorStatus(random: SeededRandom): UpstreamScript {
   const retry = random.chance(0.4) ? ["retry-after-ms", String(random.integer(30_000))] : [];
   const body = Buffer.from(JSON.stringify({ error: { class: name, message: `${name} at the provider` } }));
   const tail: Step[] = random.chance(0.2)
-    ? [{ afterMs: delay(random), event: { type: "data", bytes: Buffer.alloc(10_000, 0x20) } }, { afterMs: FOREVER_MS, event: { type: "end" } }]
+    ? [
+        { afterMs: delay(random), event: { type: "data", bytes: Buffer.alloc(10_000, 0x20) } },
+        { afterMs: FOREVER_MS, event: { type: "end" } },
+      ]
     : [{ afterMs: delay(random), event: { type: "end" } }];
   return nothing(`status ${status} ${name}`, [
     sent(random),
@@ -83,7 +106,11 @@ function errorStatus(random: SeededRandom): UpstreamScript {
 }
 
 function oddStatus(random: SeededRandom): UpstreamScript {
-  const status = random.pick([[1, 204], [1, 302], [1, 201]]);
+  const status = random.pick([
+    [1, 204],
+    [1, 302],
+    [1, 201],
+  ]);
   return nothing(`odd status ${status}`, [
     sent(random),
     { afterMs: delay(random), event: { type: "head", status, headers: JSON_HEADERS } },
@@ -113,19 +140,60 @@ function countAnswer(random: SeededRandom): UpstreamScript {
   };
 }
 
-const drawUsage = (random: SeededRandom): WireUsage => ({ input: 1 + random.integer(90), output: 1 + random.integer(90) });
+const drawUsage = (random: SeededRandom): WireUsage => ({
+  input: 1 + random.integer(90),
+  output: 1 + random.integer(90),
+});
 
 function wholeAnswer(random: SeededRandom, { words, mark, isStream }: ScriptCall): UpstreamScript {
-  const text = `${mark}.${"y".repeat(random.pick([[4, 5], [1, 500], [2, 6_000]]))}.`;
+  const text = `${mark}.${"y".repeat(
+    random.pick([
+      [4, 5],
+      [1, 500],
+      [2, 6_000],
+    ]),
+  )}.`;
   const usage = random.chance(0.8) ? drawUsage(random) : null;
-  const fault = random.pick<BodyFault | null>([[8, null], [1, "cut"], [1, "reset"], [1, "stall"], [1, "garbage"], [1, "boom"], [1, "error"]]);
+  const fault = random.pick<BodyFault | null>([
+    [8, null],
+    [1, "cut"],
+    [1, "reset"],
+    [1, "stall"],
+    [1, "garbage"],
+    [1, "boom"],
+    [1, "error"],
+  ]);
   const whole = JSON.stringify({ [words.text]: text, [words.stop]: "end", ...(usage === null ? {} : { usage }) });
-  const body = fault === "boom" ? '{"boom":true}' : fault === "error" ? '{"error":{"class":"overloaded"}}' : fault === "garbage" ? "[1,2" : whole;
+  const body =
+    fault === "boom"
+      ? '{"boom":true}'
+      : fault === "error"
+        ? '{"error":{"class":"overloaded"}}'
+        : fault === "garbage"
+          ? "[1,2"
+          : whole;
   const steps = withFault(random, cut(random, Buffer.from(body)), JSON_HEADERS, fault);
-  return { name: `whole ${String(fault)}${isStream ? " for a stream" : ""}`, steps, text, isComplete: fault === null, usage };
+  return {
+    name: `whole ${String(fault)}${isStream ? " for a stream" : ""}`,
+    steps,
+    text,
+    isComplete: fault === null,
+    usage,
+  };
 }
 
-type BodyFault = "cut" | "reset" | "stall" | "garbage" | "boom" | "error" | "flood" | "oversize" | "trailing" | "no-done" | "usage-never";
+type BodyFault =
+  | "cut"
+  | "reset"
+  | "stall"
+  | "garbage"
+  | "boom"
+  | "error"
+  | "flood"
+  | "oversize"
+  | "trailing"
+  | "no-done"
+  | "usage-never";
 
 function streamedAnswer(random: SeededRandom, { words, mark }: ScriptCall): UpstreamScript {
   const fault = random.pick<BodyFault | null>([
@@ -146,9 +214,14 @@ function streamedAnswer(random: SeededRandom, { words, mark }: ScriptCall): Upst
   let text = "";
   const wait = (): void => {
     const pings = random.chance(0.3) ? random.integer(3) : 0;
-    for (let index = 0; index < pings; index++) records.push(random.chance(0.5) ? record({ ping: true }) : Buffer.from(": ping\n\n"));
+    for (let index = 0; index < pings; index++)
+      records.push(random.chance(0.5) ? record({ ping: true }) : Buffer.from(": ping\n\n"));
   };
-  const size = random.pick([[5, 5], [2, 300], [1, 1_200]]);
+  const size = random.pick([
+    [5, 5],
+    [2, 300],
+    [1, 1_200],
+  ]);
   for (let count = random.integer(7), index = 0; index < count; index++) {
     wait();
     const token = `${mark}.${index}.${"z".repeat(size)} `;
@@ -173,7 +246,12 @@ function streamedAnswer(random: SeededRandom, { words, mark }: ScriptCall): Upst
 }
 
 /** Puts a bad record somewhere before the stop, or takes the stop away. */
-function plant(random: SeededRandom, records: readonly Uint8Array[], ending: readonly Uint8Array[], fault: BodyFault): readonly Uint8Array[] {
+function plant(
+  random: SeededRandom,
+  records: readonly Uint8Array[],
+  ending: readonly Uint8Array[],
+  fault: BodyFault,
+): readonly Uint8Array[] {
   const bad: Readonly<Partial<Record<BodyFault, readonly Uint8Array[]>>> = {
     garbage: [Buffer.from("data: no json\n\n")],
     boom: [record({ boom: true })],
@@ -190,8 +268,12 @@ function plant(random: SeededRandom, records: readonly Uint8Array[], ending: rea
 /** Cuts a body anywhere, also inside characters and line ends. */
 function cut(random: SeededRandom, body: Uint8Array): readonly Uint8Array[] {
   const chunks: Uint8Array[] = [];
-  const longest = random.pick([[1, 3], [3, 60], [4, 100_000]]);
-  for (let at = 0; at < body.byteLength; ) {
+  const longest = random.pick([
+    [1, 3],
+    [3, 60],
+    [4, 100_000],
+  ]);
+  for (let at = 0; at < body.byteLength;) {
     const end = Math.min(body.byteLength, at + 1 + random.integer(Math.min(longest, 2 * body.byteLength)));
     // Tiny pieces of a large body would only make the simulation slow.
     const next = chunks.length > 40 ? body.byteLength : end;
@@ -201,17 +283,29 @@ function cut(random: SeededRandom, body: Uint8Array): readonly Uint8Array[] {
   return chunks;
 }
 
-function withFault(random: SeededRandom, chunks: readonly Uint8Array[], headers: HeaderList, fault: BodyFault | null): readonly Step[] {
+function withFault(
+  random: SeededRandom,
+  chunks: readonly Uint8Array[],
+  headers: HeaderList,
+  fault: BodyFault | null,
+): readonly Step[] {
   const steps: Step[] = [{ afterMs: delay(random), event: { type: "head", status: 200, headers } }];
   const isBroken = fault === "cut" || fault === "reset" || fault === "stall";
   // A whole body is only cut short if bytes are missing.
   const kept = isBroken ? chunks.slice(0, random.integer(chunks.length)) : chunks;
   for (const bytes of kept) steps.push({ afterMs: delay(random), event: { type: "data", bytes } });
-  const failure: UpstreamFailure = { kind: random.chance(0.8) ? "reset" : "protocol", detail: "cut", hasResponse: true };
+  const failure: UpstreamFailure = {
+    kind: random.chance(0.8) ? "reset" : "protocol",
+    detail: "cut",
+    hasResponse: true,
+  };
   if (fault === "reset") steps.push({ afterMs: delay(random), event: { type: "failure", failure } });
-  else steps.push({ afterMs: fault === "stall" || fault === "trailing" || fault === "usage-never" ? FOREVER_MS : delay(random), event: { type: "end" } });
+  else
+    steps.push({
+      afterMs: fault === "stall" || fault === "trailing" || fault === "usage-never" ? FOREVER_MS : delay(random),
+      event: { type: "end" },
+    });
   // An early answer comes before the request was sent, and then the rest of it perhaps never is.
   if (random.chance(0.9)) steps.splice(random.chance(0.85) ? 0 : random.integer(steps.length), 0, sent(random));
   return steps;
 }
-

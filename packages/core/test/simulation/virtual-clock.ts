@@ -61,7 +61,8 @@ export class VirtualClock {
   }
 
   #add(delayMs: number, callback: () => void, isEngine: boolean): Timer {
-    if (!(delayMs >= 0 && delayMs < Number.POSITIVE_INFINITY)) throw new RangeError(`A timer cannot wait ${delayMs} ms.`);
+    if (!(delayMs >= 0 && delayMs < Number.POSITIVE_INFINITY))
+      throw new RangeError(`A timer cannot wait ${delayMs} ms.`);
     const entry: Entry = { atMs: this.#elapsedMs + delayMs, isEngine, callback, isPending: true };
     this.#entries.splice(this.#positionOf(entry), 0, entry);
     if (isEngine) this.#enginePending += 1;

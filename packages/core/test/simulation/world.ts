@@ -25,7 +25,11 @@ import { VirtualClock } from "./virtual-clock.ts";
 
 const REGISTRY = new DialectRegistry(
   [ALPHA, BETA].map((words) => ({ client: makeClient(words), provider: makeProvider(words) })),
-  [makeKind("alpha-kind", ["alpha"], "drain"), makeKind("beta-kind", ["beta"], "cancel"), makeKind("both-kind", ["beta", "alpha"], "drain")],
+  [
+    makeKind("alpha-kind", ["alpha"], "drain"),
+    makeKind("beta-kind", ["beta"], "cancel"),
+    makeKind("both-kind", ["beta", "alpha"], "drain"),
+  ],
 );
 const VALIDATOR = new ConfigValidator();
 
@@ -43,7 +47,12 @@ const CONFIG: GatewayConfig = {
   providers: {
     pa: { kind: "alpha-kind", credentials: ["secret-one", "secret-two"] },
     pb: { kind: "beta-kind", baseUrl: "https://beta.example" },
-    pab: { kind: "both-kind", baseUrl: "https://both.example", credentials: ["secret-three"], profile: { extends: "plain", normalize: true } },
+    pab: {
+      kind: "both-kind",
+      baseUrl: "https://both.example",
+      credentials: ["secret-three"],
+      profile: { extends: "plain", normalize: true },
+    },
   },
   models: {
     chat: {
@@ -56,7 +65,10 @@ const CONFIG: GatewayConfig = {
       timeouts: TIMEOUTS,
     },
     early: {
-      deployments: [{ id: "a", provider: "pa", model: "x" }, { id: "b2", provider: "pb", model: "y2", tier: 2, disconnect: { mode: "drain", maxMs: 500, maxBytes: "1KiB" } }],
+      deployments: [
+        { id: "a", provider: "pa", model: "x" },
+        { id: "b2", provider: "pb", model: "y2", tier: 2, disconnect: { mode: "drain", maxMs: 500, maxBytes: "1KiB" } },
+      ],
       timeouts: { ...TIMEOUTS, commitAfter: "500ms" },
       attempts: 3,
     },
@@ -102,7 +114,12 @@ class World {
     const onViolation = (message: string): void => {
       this.violations.push(message);
     };
-    this.upstream = new FaultyUpstream({ clock: this.clock, random, onSend: (call) => this.#onSend(call), onViolation });
+    this.upstream = new FaultyUpstream({
+      clock: this.clock,
+      random,
+      onSend: (call) => this.#onSend(call),
+      onViolation,
+    });
     this.engine = new GatewayEngine({
       registry: REGISTRY,
       snapshot: compile(1),
@@ -115,7 +132,8 @@ class World {
         admission: makeAdmission(random, this.#tickets, onViolation),
       },
       makeAuthenticator: () => ({
-        authenticate: (secret) => (secret === "good" ? { id: "app", owner: null, tags: [], models: ["*"], debug: false } : null),
+        authenticate: (secret) =>
+          secret === "good" ? { id: "app", owner: null, tags: [], models: ["*"], debug: false } : null,
       }),
       observers: [
         {
@@ -126,18 +144,30 @@ class World {
           },
         },
       ],
-      limits: { maxGateBytes: 4_096, maxErrorBytes: 2_048, usageGraceMs: USAGE_GRACE_MS, clientStallMs: 4_000, trailingMs: 300, maxRetryAfterMs: 5_000, maxCooldownMs: 10_000, maxResponseBytes: 16_384 },
+      limits: {
+        maxGateBytes: 4_096,
+        maxErrorBytes: 2_048,
+        usageGraceMs: USAGE_GRACE_MS,
+        clientStallMs: 4_000,
+        trailingMs: 300,
+        maxRetryAfterMs: 5_000,
+        maxCooldownMs: 10_000,
+        maxResponseBytes: 16_384,
+      },
       userAgent: "simulation",
     });
   }
 
   /** Starts `count` exchanges within `spanMs`, swaps the configuration under them and runs until all have ended. */
   async run(count: number, spanMs: number): Promise<void> {
-    for (let index = 0; index < count; index++) this.clock.schedule(this.#random.integer(spanMs), () => this.#startExchange(index));
+    for (let index = 0; index < count; index++)
+      this.clock.schedule(this.#random.integer(spanMs), () => this.#startExchange(index));
     for (let swaps = 1; swaps < LAST_GENERATION; swaps++)
       this.clock.schedule(this.#random.integer(spanMs), () => this.engine.swap(compile(this.engine.generation + 1)));
     const isOver = (): boolean =>
-      this.engine.generation === LAST_GENERATION && this.exchanges.length === count && this.exchanges.every((seen) => seen.outcomes.length > 0);
+      this.engine.generation === LAST_GENERATION &&
+      this.exchanges.length === count &&
+      this.exchanges.every((seen) => seen.outcomes.length > 0);
     if (!(await this.clock.run(isOver, spanMs + LONGEST_MS))) this.violations.push("an exchange never ended");
   }
 
@@ -166,10 +196,25 @@ class World {
   #startExchange(index: number): void {
     const random = this.#random;
     const words = random.chance(0.6) ? ALPHA : BETA;
-    const input = `i${index}.${"v".repeat(random.pick([[4, 4], [1, 700]]))}`;
-    const model = random.pick([[20, MODELS[random.integer(MODELS.length)] as string], [1, "unknown"]]);
-    const members = JSON.stringify({ model, stream: random.chance(0.7), ...(random.chance(0.1) ? { fancy: true } : {}), input });
-    const body = new CountedBody(this.#pool, random.chance(0.02) ? members.slice(0, -1) : members, () => this.#onFree(seen));
+    const input = `i${index}.${"v".repeat(
+      random.pick([
+        [4, 4],
+        [1, 700],
+      ]),
+    )}`;
+    const model = random.pick([
+      [20, MODELS[random.integer(MODELS.length)] as string],
+      [1, "unknown"],
+    ]);
+    const members = JSON.stringify({
+      model,
+      stream: random.chance(0.7),
+      ...(random.chance(0.1) ? { fancy: true } : {}),
+      input,
+    });
+    const body = new CountedBody(this.#pool, random.chance(0.02) ? members.slice(0, -1) : members, () =>
+      this.#onFree(seen),
+    );
     const headers: HeaderList = random.chance(0.97) ? ["Authorization", "good", "cookie", "private"] : [];
     const [method, operation] = random.pick<readonly ["POST" | "GET", string]>([
       [30, ["POST", "generate"]],
@@ -188,7 +233,16 @@ class World {
       body,
       onViolation: (message) => this.violations.push(message),
     });
-    const seen: SeenExchange = { name: `exchange ${index}`, words, client, body, calls: [], outcomes: [], requestId: "", ticket: null };
+    const seen: SeenExchange = {
+      name: `exchange ${index}`,
+      words,
+      client,
+      body,
+      calls: [],
+      outcomes: [],
+      requestId: "",
+      ticket: null,
+    };
     this.exchanges.push(seen);
     this.#byInput.set(input, seen);
     this.#starting = seen;
@@ -211,14 +265,17 @@ class World {
     const violate = (message: string): void => {
       this.violations.push(`${seen.name}: ${message}`);
     };
-    if (client.state === "gone" || client.state === "ended" || client.state === "aborted") violate(`a call although the client is ${client.state}`);
+    if (client.state === "gone" || client.state === "ended" || client.state === "aborted")
+      violate(`a call although the client is ${client.state}`);
     if (client.state === "open" && hear(seen.words, client.received).hasContent) violate("a call after the commit");
-    if (call.headers.some((item) => item === "cookie" || item === "private" || item === "good")) violate("a header of the client went upstream");
+    if (call.headers.some((item) => item === "cookie" || item === "private" || item === "good"))
+      violate("a header of the client went upstream");
     seen.calls.push(call);
   }
 
   #onFree(seen: SeenExchange): void {
-    if (seen.calls.some((call) => !call.isReleased)) this.violations.push(`${seen.name}: the body was freed before all its calls had let go`);
+    if (seen.calls.some((call) => !call.isReleased))
+      this.violations.push(`${seen.name}: the body was freed before all its calls had let go`);
   }
 
   #makeLogger(): Logger {
@@ -235,16 +292,22 @@ class World {
   }
 
   #checkDefects(): void {
-    const planted = this.exchanges.flatMap((seen) => seen.calls).filter((call) => call.script.name.includes("boom")).length;
+    const planted = this.exchanges
+      .flatMap((seen) => seen.calls)
+      .filter((call) => call.script.name.includes("boom")).length;
     if (this.#defects > planted) this.violations.push(`${this.#defects} defects were reported and ${planted} planted`);
   }
 
   /** After a long rest every deployment must be open for at least one call again: no probe was lost. */
   #checkHealth(): void {
     for (const model of MODELS) {
-      const explained = this.engine.explain({ dialect: "alpha", body: Buffer.from(JSON.stringify({ model, input: "x" })) });
+      const explained = this.engine.explain({
+        dialect: "alpha",
+        body: Buffer.from(JSON.stringify({ model, input: "x" })),
+      });
       if (!explained.ok) this.violations.push(`explain: ${explained.error.message}`);
-      else if (explained.plan.some((verdict) => verdict.retryAfterMs !== null)) this.violations.push(`a deployment of ${model} never recovers`);
+      else if (explained.plan.some((verdict) => verdict.retryAfterMs !== null))
+        this.violations.push(`a deployment of ${model} never recovers`);
     }
   }
 }

@@ -14,6 +14,7 @@ import {
   type Text,
 } from "@dragoman/core";
 
+import { MAX_EXTENSIONS, TOO_MANY_EXTENSIONS } from "../shared/extension-bound.ts";
 import { invalidRequest } from "../shared/neutral-error.ts";
 import { ANTHROPIC } from "./members.ts";
 import { describeKind } from "./read-head.ts";
@@ -29,11 +30,14 @@ export type Mutable<T> = { -readonly [Member in keyof T]: T[Member] };
 
 const TTL_SECONDS: Readonly<Record<string, number>> = { "5m": 300, "1h": 3600 };
 
-const escapePointer = (name: string): string => name.replaceAll("~", "~0").replaceAll("/", "~1");
+/** A name as a token of a JSON pointer (RFC 6901 §3); hardly any name needs it, so the others cost one search. */
+const escapePointer = (name: string): string =>
+  /[~/]/.test(name) ? name.replaceAll("~", "~0").replaceAll("/", "~1") : name;
 
 export class BodyReader {
   readonly document: Document;
   #error: NeutralError | null = null;
+  #extensions = 0;
 
   constructor(document: Document) {
     this.document = document;
@@ -129,9 +133,12 @@ export class BodyReader {
     const { document } = this;
     const found: Extension[] = [];
     for (let key = document.firstMember(object); key !== ABSENT; key = document.nextMember(key)) {
+      if (this.#extensions > MAX_EXTENSIONS) break;
       const value = document.memberValue(key);
       const name = document.memberName(key);
       if (table.known.has(name) || document.isNull(value)) continue;
+      this.#extensions++;
+      if (this.#extensions > MAX_EXTENSIONS) this.refuseValue(`${at}/${escapePointer(name)}`, TOO_MANY_EXTENSIONS);
       const code = Object.hasOwn(table.codes, name) ? table.codes[name] : undefined;
       const extension: Mutable<Extension> = {
         dialect: ANTHROPIC,

@@ -72,9 +72,9 @@ class TurnPlanner {
   #addLeading(message: Message): void {
     const texts = this.#instructionTexts(message);
     if (message.authority === "developer") {
-      this.#developer.push(...texts);
+      for (const text of texts) this.#developer.push(text);
       this.#encoding.issues.adapt("system_merged", message.at, "System and developer instructions share one place.");
-    } else this.#system.push(...texts);
+    } else for (const text of texts) this.#system.push(text);
     this.#encoding.ownExtensions(message.extensions);
   }
 
@@ -131,7 +131,9 @@ class TurnPlanner {
     turns.forEach((turn, index) => {
       if (turn.role !== "system") {
         for (const message of turn.messages) append(placed, turn.role, message, []);
-        (placed.at(-1) as Turn).parts.push(...turn.parts);
+        const { parts } = placed.at(-1) as Turn;
+        // Never spread into a call: a body has room for more parts than a call has for arguments.
+        for (const part of turn.parts) parts.push(part);
         return;
       }
       const before = turns[index - 1];

@@ -137,7 +137,9 @@ function decodeAssistant(
   const content = document.member(node, "content");
   const name = reader.text(document.member(node, "name"), `${at}/name`);
   const parts: Part[] = decodeReasoning(reader, node, at);
-  parts.push(...markedParts(reader, node, decodeContent(reader, content, `${at}/content`), at));
+  const decoded = markedParts(reader, node, decodeContent(reader, content, `${at}/content`), at);
+  // Never spread into a call: a body has room for more parts than a call has for arguments.
+  for (const part of decoded) parts.push(part);
   const refusal = reader.text(document.member(node, "refusal"), `${at}/refusal`);
   if (refusal !== undefined && document.count(node) > 0 && !isEmpty(refusal))
     parts.push({ type: "refusal", text: refusal, at: `${at}/refusal` });

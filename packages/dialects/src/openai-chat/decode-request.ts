@@ -290,6 +290,7 @@ class RequestDecoder {
     const document = this.#document;
     const extensions: Extension[] = [];
     for (let key = document.firstMember(document.root); key !== ABSENT; key = document.nextMember(key)) {
+      if (reader.hasTooManyExtensions) break;
       const name = document.memberName(key);
       const value = document.memberValue(key);
       if (document.isNull(value) || !this.#isExtension(name, value)) continue;

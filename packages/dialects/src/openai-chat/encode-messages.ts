@@ -128,7 +128,8 @@ class MessageEncoder {
       media.length > 0 && issues.drop("tool_result_media_unsupported", part.at, "Tool messages hold text only.");
     if (isMoved) {
       const text = `Attachment(s) of tool call ${encoding.toolId(part.callId, part.at)}:`;
-      attachments.push(textPart(text, part.at), ...media);
+      attachments.push(textPart(text, part.at));
+      for (const inner of media) attachments.push(inner);
     }
     this.#begin("tool");
     writer.glue(`,"tool_call_id":${encodeString(encoding.toolId(part.callId, part.at))},"content":`);
@@ -219,7 +220,8 @@ class MessageEncoder {
     const takes = profile.reasoningHistory !== "strip";
     const texts: Text[] = [];
     for (const part of parts) {
-      if (takes && isOwn && part.signature === undefined && part.form === "raw") texts.push(...part.texts);
+      if (takes && isOwn && part.signature === undefined && part.form === "raw")
+        for (const text of part.texts) texts.push(text);
       else issues.drop("reasoning_history_foreign", part.at, "The server cannot verify another provider's reasoning.");
     }
     if (texts.length > 0) return texts;

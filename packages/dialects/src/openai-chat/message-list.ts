@@ -46,7 +46,7 @@ export class MessageList {
       if (part.type === "tool-result") open.results.push(part);
       else open.parts.push(part);
     }
-    open.extensions.push(...source.extensions);
+    for (const extension of source.extensions) open.extensions.push(extension);
   }
 
   finish(): readonly Message[] {

@@ -3,6 +3,7 @@
 import { ABSENT } from "@dragoman/core";
 import type { Document, Extension, NeutralError, NodeIndex, Num, ReasonCode, Text } from "@dragoman/core";
 
+import { MAX_EXTENSIONS, TOO_MANY_EXTENSIONS } from "../shared/extension-bound.ts";
 import { invalidRequest } from "../shared/neutral-error.ts";
 import { OPENAI_CHAT } from "./dialect-id.ts";
 
@@ -10,10 +11,12 @@ import { OPENAI_CHAT } from "./dialect-id.ts";
 export class RequestReader {
   readonly document: Document;
   #error: NeutralError | null;
+  #extensions: number;
 
   constructor(document: Document) {
     this.document = document;
     this.#error = null;
+    this.#extensions = 0;
   }
 
   get error(): NeutralError | null {
@@ -97,8 +100,15 @@ export class RequestReader {
     return false;
   }
 
+  /** Whether the request is refused for its number of extensions, so that no more need to be collected. */
+  get hasTooManyExtensions(): boolean {
+    return this.#extensions > MAX_EXTENSIONS;
+  }
+
   /** A member that only this dialect has, kept for its own encoder. */
   extension(path: string, node: NodeIndex, at: string, code?: ReasonCode): Extension {
+    this.#extensions++;
+    if (this.hasTooManyExtensions) this.fail(TOO_MANY_EXTENSIONS, at);
     const raw = this.document.raw(node);
     return { dialect: OPENAI_CHAT, path, raw, ...(code === undefined ? null : { code }), at };
   }
@@ -108,6 +118,7 @@ export class RequestReader {
     const extensions: Extension[] = [];
     const { document } = this;
     for (let key = document.firstMember(object); key !== ABSENT; key = document.nextMember(key)) {
+      if (this.hasTooManyExtensions) break;
       const name = document.memberName(key);
       const value = document.memberValue(key);
       if (known.has(name) || document.isNull(value)) continue;
@@ -129,5 +140,6 @@ export class RequestReader {
 
 /** Escapes a member name for a JSON Pointer (RFC 6901 §3). */
 export function escapePointer(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
+  // Hardly any name needs it, so the others cost one search.
+  return /[~/]/.test(name) ? name.replaceAll("~", "~0").replaceAll("/", "~1") : name;
 }

@@ -32,7 +32,8 @@ function freeze(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => freeze(item));
   if ("bytes" in value && "start" in value && "end" in value) {
     const slice = value as { bytes: Uint8Array; start: number; end: number };
-    const bytes = slice.bytes.slice(slice.start, slice.end);
+    // Not `slice`: that of a Buffer would be a view.
+    const bytes = new Uint8Array(slice.bytes.subarray(slice.start, slice.end));
     return { bytes, start: 0, end: bytes.length };
   }
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, freeze(inner)]));

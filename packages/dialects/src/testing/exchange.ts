@@ -153,7 +153,8 @@ export function readChunks(
     },
   });
   for (const chunk of chunks) {
-    const lent = Uint8Array.from(chunk);
+    // Sockets lend Buffers, whose `slice` is a view.
+    const lent = Buffer.from(chunk);
     reader.push(lent);
     lent.fill(0x7a);
   }

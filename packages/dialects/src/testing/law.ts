@@ -72,12 +72,17 @@ export function ensure(condition: boolean, message: () => string): asserts condi
   if (!condition) throw new Error(message());
 }
 
-/** Throws unless two canonical values have the same JSON text. */
+/** Throws unless two canonical values are the same; the order of members does not count. */
 export function requireSame(actual: unknown, expected: unknown, what: string): void {
-  const left = JSON.stringify(actual);
-  const right = JSON.stringify(expected);
+  const left = JSON.stringify(actual, sortMembers);
+  const right = JSON.stringify(expected, sortMembers);
   if (left !== right) throw new Error(`${what} differs.\n  got:      ${left}\n  expected: ${right}`);
 }
+
+const sortMembers = (_name: string, value: unknown): unknown => {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)));
+};
 
 const messageOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);

@@ -15,8 +15,8 @@ import type { JsonObject, JsonValue } from "./spelled-json.ts";
 export interface SampleStream {
   /** The whole stream, framed. */
   readonly text: string;
-  /** A complete answer that says the same, or null where the vendor has none. */
-  readonly whole: JsonValue | null;
+  /** The JSON text of a complete answer that says the same, or null where the vendor has none. */
+  readonly whole: string | null;
 }
 
 /** A member that may vanish without a trace, and why: e.g. a value that its dialect defines as the default. */
@@ -24,6 +24,8 @@ export interface NeutralMember {
   /** Matches JSON Pointers. */
   readonly pointer: RegExp;
   readonly reason: string;
+  /** Whether it is neutral toward its own dialect, too. */
+  readonly isNeutralAtHome: boolean;
 }
 
 /** The status and type that clients must see for a class of errors. */
@@ -66,6 +68,8 @@ export interface DialectSubject {
   readonly usages: Arbitrary<JsonObject>;
   /** Whether an answer keeps the order of its parts; otherwise each kind is compared by itself. */
   readonly ordersParts: boolean;
+  /** An origin whose signatures come back from a client as they went to it within one answer, or null. */
+  readonly streamedSignature: string | null;
   /** How many candidates one answer can hold. */
   readonly maxCandidates: number;
   /** Whether a refusal has a place of its own; otherwise it is text. */

@@ -4,10 +4,12 @@ import { createHash } from "node:crypto";
 
 const upstreamPort = Number(process.argv[2]);
 const key = process.argv[3];
+const frontEnd = process.argv[4] ?? "node";
 
 const running = await serve({
   host: "127.0.0.1",
   port: 0,
+  frontEnd,
   config: {
     version: 1,
     server: { headers: { debug: "off" } },

@@ -1,7 +1,7 @@
 // Reads one request body into one pooled buffer, bounded in bytes and time. Ends exactly once: with the body, or with the reason why
 // there is none and an input that is not read any further.
 
-import type { IncomingMessage } from "node:http";
+import type { Readable } from "node:stream";
 
 import type { BodyBuffer, BodyReading, Timer } from "@dragoman/core";
 
@@ -26,7 +26,7 @@ export type BodyFailure = Extract<BodyReading, { readonly ok: false }>["reason"]
 
 /** What a reader needs. */
 export interface BodyReaderOptions {
-  readonly req: IncomingMessage;
+  readonly req: Readable;
   readonly pool: BodySource;
   readonly limits: HttpLimits;
   readonly schedule: Schedule;
@@ -37,7 +37,7 @@ export interface BodyReaderOptions {
 /** One running read. */
 export class BodyReader {
   readonly result: Promise<BodyReading>;
-  readonly #req: IncomingMessage;
+  readonly #req: Readable;
   readonly #limits: HttpLimits;
   readonly #schedule: Schedule;
   readonly #collector: BodyCollector;

@@ -6,6 +6,7 @@ import type { Socket } from "node:net";
 
 import type { Timer } from "@dragoman/core";
 
+import type { HostedArrival } from "./hosted-arrival.ts";
 import type { HttpLimits } from "./http-limits.ts";
 
 /** Starts a timer; the same shape as the engine's clock. */
@@ -29,6 +30,8 @@ export interface Arrival {
   readonly res: ServerResponse;
   /** Whether `100 Continue` is still ours to send. */
   readonly owesContinue: boolean;
+  /** What the host of this front end says about the request; null on a server of our own. */
+  readonly hosted: HostedArrival | null;
 }
 
 /** State of one client connection. */

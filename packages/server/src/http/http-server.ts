@@ -9,10 +9,10 @@ import type { SecureContextOptions } from "node:tls";
 
 import type { HttpLimits } from "./http-limits.ts";
 import { NodeFrontEnd } from "./node-handler.ts";
-import type { NodeHandlerOptions } from "./node-handler.ts";
+import type { FrontEndOptions } from "./node-handler.ts";
 
 /** Options of `createHttpServer`. */
-export interface HttpServerOptions extends NodeHandlerOptions {
+export interface HttpServerOptions extends FrontEndOptions {
   /** Certificate and key; without it the server speaks plain HTTP. */
   readonly tls?: SecureContextOptions;
 }
@@ -80,7 +80,7 @@ function nodeServerOptions(limits: HttpLimits): ServerOptions {
 
 function attach(server: Server, frontEnd: NodeFrontEnd): void {
   const accept = (owesContinue: boolean) => (req: IncomingMessage, res: ServerResponse) =>
-    frontEnd.accept({ req, res, owesContinue });
+    frontEnd.accept({ req, res, owesContinue, hosted: null });
   server.on("request", accept(false));
   server.on("checkContinue", accept(true));
   // The strict check refuses the expectation; without a listener Node would answer by itself and go on.

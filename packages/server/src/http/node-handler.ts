@@ -1,36 +1,41 @@
 // The front end over node:http: turns (req, res) into (ClientRequest, Responder) for the engine, one exchange per connection at a time,
-// and answers by itself what is no acceptable HTTP. Works on any node:http or node:https server; `createHttpServer` adds what only a
-// server of our own can do.
+// and answers by itself what is no acceptable HTTP. Works on any node:http, node:https or node:http2 server; `createHttpServer` adds
+// what only a server of our own can do.
 
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Duplex } from "node:stream";
 import type { Socket } from "node:net";
 
-import type { ClientRequest, Responder } from "@dragoman/core";
+import type { ClientRequest, HandleOptions, HeaderList, Responder } from "@dragoman/core";
 
 import type { BodySource } from "./body-reader.ts";
 import { Connection } from "./connection.ts";
 import type { Arrival, Schedule } from "./connection.ts";
+import type { HostedArrival, PrincipalAnswer } from "./hosted-arrival.ts";
+import { checkStreamHead, Http2Request } from "./http2-request.ts";
+import { Http2Responder } from "./http2-responder.ts";
 import { DEFAULT_HTTP_LIMITS } from "./http-limits.ts";
 import type { HttpLimits } from "./http-limits.ts";
 import { NodeRequest } from "./node-request.ts";
 import { NodeResponder } from "./node-responder.ts";
 import { encodeRawAnswer, refusalOfParserError } from "./refusal.ts";
-import type { EncodedRefusal, EncodeRefusal, Refusal } from "./refusal.ts";
+import type { EncodedRefusal, EncodeRefusal, Refusal, RefusalCode } from "./refusal.ts";
 import { checkRequestHead } from "./strict-request.ts";
+import type { HeadCheck } from "./strict-request.ts";
 
 /** Something that went wrong on a client's connection, for the log. Holds nothing of the request. */
 export interface ConnectionProblem {
-  readonly kind: "refused" | "connection-error" | "handler-threw";
+  readonly kind: "refused" | "connection-error" | "handler-threw" | "principal-threw";
   readonly detail: string;
   /** What was thrown, or null. */
   readonly cause: unknown;
 }
 
 /** What a front end needs from its gateway. */
-export interface NodeHandlerOptions {
+export interface FrontEndOptions {
   /** The engine. Must not throw; if it does, the client gets a 500 or a broken answer. */
-  readonly handle: (request: ClientRequest, responder: Responder) => void;
+  readonly handle: (request: ClientRequest, responder: Responder, options?: HandleOptions) => void;
   readonly encodeRefusal: EncodeRefusal;
   readonly pool: BodySource;
   /** Overrides of `DEFAULT_HTTP_LIMITS`. */
@@ -40,30 +45,34 @@ export interface NodeHandlerOptions {
   readonly onConnectionError?: (problem: ConnectionProblem) => void;
 }
 
-/** A request listener for `node:http` and `node:https`, and for the raw pair of Express and Fastify. */
-export type NodeHandler = (req: IncomingMessage, res: ServerResponse) => void;
-
-/** Makes a request listener that serves every request it is given. */
-export function createNodeHandler(options: NodeHandlerOptions): NodeHandler {
-  const frontEnd = new NodeFrontEnd(options);
-  // A server that has no `checkContinue` listener of ours has already sent `100 Continue`.
-  return (req, res) => frontEnd.accept({ req, res, owesContinue: false });
+/** A running answer, as the front end itself needs it. */
+interface FrontEndResponder extends Responder {
+  readonly isUnanswered: boolean;
+  readonly isGone: boolean;
+  replaceHead(status: number, headers: HeaderList): void;
 }
 
-/** The handler with the doors that an own server needs. */
+/** A request that is handed to the engine, and its way back. */
+interface Exchange {
+  readonly request: ClientRequest;
+  readonly responder: FrontEndResponder;
+  readonly hosted: HostedArrival | null;
+}
+
+/** One front end with one gateway behind it. */
 export class NodeFrontEnd {
   readonly limits: HttpLimits;
   readonly pool: BodySource;
   readonly schedule: Schedule;
   readonly flushTimeoutMs: number;
   isDraining = false;
-  readonly #handle: (request: ClientRequest, responder: Responder) => void;
+  readonly #handle: FrontEndOptions["handle"];
   readonly #encodeRefusal: EncodeRefusal;
   readonly #onConnectionError: (problem: ConnectionProblem) => void;
   readonly #connections = new WeakMap<Socket, Connection>();
   readonly #start: (connection: Connection, arrival: Arrival) => void;
 
-  constructor(options: NodeHandlerOptions) {
+  constructor(options: FrontEndOptions) {
     this.limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
     this.pool = options.pool;
     this.schedule = options.schedule ?? scheduleWithNode;
@@ -76,7 +85,9 @@ export class NodeFrontEnd {
 
   /** Takes a request whose head has arrived. */
   accept(arrival: Arrival): void {
-    this.connectionOf(arrival.req.socket).admit(arrival);
+    // Streams of HTTP/2 are independent of each other, and their connection is not ours to touch (RFC 9113 §5).
+    if (arrival.req.httpVersionMajor >= 2) this.#serveStream(arrival);
+    else this.connectionOf(arrival.req.socket).admit(arrival);
   }
 
   /** The state of a socket, made on first use. */
@@ -119,26 +130,21 @@ export class NodeFrontEnd {
   }
 
   #serve(connection: Connection, arrival: Arrival): void {
-    const { req, res } = arrival;
+    const { req, res, hosted } = arrival;
     const headers = req.rawHeaders;
     const check = checkRequestHead(
       {
         method: req.method ?? "",
         versionMajor: req.httpVersionMajor,
         versionMinor: req.httpVersionMinor,
-        target: req.url ?? "",
+        target: hosted?.target ?? req.url ?? "",
         headers,
       },
       this.limits.maxHeaderCount,
     );
-    const responder = new NodeResponder(this, { connection, req, res, hasBody: !check.ok || check.hasBody });
+    const responder = new NodeResponder(this, { connection, req, res, hasBody: !check.ok || check.hasBody, hosted });
     connection.tenant = responder;
-    if (!check.ok) {
-      this.#report("refused", check.message, null);
-      const { status, code, message } = check;
-      this.#refuse(connection, responder, { status, code, message, path: pathOf(req.url ?? ""), headers });
-      return;
-    }
+    if (!check.ok) return this.#refuseHead(responder, check, req);
     const { path, query, contentLength, hasBody, expectsContinue } = check;
     const owesContinue = arrival.owesContinue && expectsContinue;
     const request = new NodeRequest(this, {
@@ -152,25 +158,72 @@ export class NodeFrontEnd {
       hasBody,
       owesContinue,
     });
+    this.#identify({ request, responder, hosted });
+  }
+
+  #serveStream({ req: message, res: answer, hosted }: Arrival): void {
+    // node:http2's compatibility layer made both: their version says so.
+    const req = message as unknown as Http2ServerRequest;
+    const res = answer as unknown as Http2ServerResponse;
+    const check = checkStreamHead(req, hosted?.target ?? req.url, this.limits.maxHeaderCount);
+    const responder = new Http2Responder(res, { hasBody: !check.ok || check.hasBody, hosted, flushTimeoutMs: this.flushTimeoutMs });
+    if (!check.ok) return this.#refuseHead(responder, check, message);
+    this.#identify({ request: new Http2Request(this, { req, responder, check }), responder, hosted });
+  }
+
+  /** Asks the host who is calling, where it wants to say so. */
+  #identify(exchange: Exchange): void {
+    const { hosted } = exchange;
+    if (hosted === null) return this.#run(exchange, undefined);
+    if (hosted.target === null)
+      return this.#refuse(exchange, 404, "route_not_found", "The path is not below the one that this gateway is mounted at.");
+    if (hosted.authenticate === null) return this.#run(exchange, undefined);
+    let answer: PrincipalAnswer;
     try {
-      this.#handle(request, responder);
+      answer = hosted.authenticate();
+    } catch (cause) {
+      return this.#failToIdentify(exchange, cause);
+    }
+    if (!(answer instanceof Promise)) return this.#run(exchange, { principal: answer });
+    answer.then(
+      (principal) => {
+        // Nobody is there any more to be answered, and nothing was begun.
+        if (!exchange.responder.isGone) this.#run(exchange, { principal });
+      },
+      (cause: unknown) => this.#failToIdentify(exchange, cause),
+    );
+  }
+
+  #failToIdentify(exchange: Exchange, cause: unknown): void {
+    this.#report("principal-threw", "The host's principal function threw.", cause);
+    if (!exchange.responder.isGone) this.#refuse(exchange, 500, "internal", "The gateway failed.");
+  }
+
+  #run(exchange: Exchange, options: HandleOptions | undefined): void {
+    const { request, responder } = exchange;
+    try {
+      this.#handle(request, responder, options);
     } catch (cause) {
       this.#report("handler-threw", "The engine threw.", cause);
-      if (responder.isUnanswered)
-        this.#refuse(connection, responder, {
-          status: 500,
-          code: "internal",
-          message: "The gateway failed.",
-          path,
-          headers,
-        });
+      if (responder.isUnanswered) this.#refuse(exchange, 500, "internal", "The gateway failed.");
       else responder.abort();
     }
   }
 
-  #refuse(connection: Connection, responder: NodeResponder, refusal: Refusal): void {
+  #refuse({ request, responder }: Exchange, status: number, code: RefusalCode, message: string): void {
+    const { path, headers } = request;
+    this.#answer(responder, { status, code, message, path, headers });
+  }
+
+  #refuseHead(responder: FrontEndResponder, check: Extract<HeadCheck, { readonly ok: false }>, req: IncomingMessage): void {
+    this.#report("refused", check.message, null);
+    const { status, code, message } = check;
+    this.#answer(responder, { status, code, message, path: pathOf(req.url ?? ""), headers: req.rawHeaders });
+  }
+
+  #answer(responder: FrontEndResponder, refusal: Refusal): void {
     const encoded = this.#encode(refusal);
-    if (encoded === null) return connection.destroy({ withReset: false });
+    if (encoded === null) return responder.abort();
     responder.replaceHead(refusal.status, encoded.headers);
     responder.end(encoded.body, true);
   }

@@ -8,6 +8,8 @@ import { findHeader, GatewayError } from "@dragoman/core";
 
 import type { BodyReader } from "./body-reader.ts";
 import type { Connection, Tenant } from "./connection.ts";
+import { isWrapped, writeHeadThrough } from "./hosted-arrival.ts";
+import type { HostedArrival } from "./hosted-arrival.ts";
 
 /** Up to this size a whole body goes out in one write with its head. */
 const MAX_JOINED_BODY_BYTES = 16_384;
@@ -33,6 +35,7 @@ export class NodeResponder implements Responder, Tenant {
   readonly #req: IncomingMessage;
   readonly #res: ServerResponse;
   readonly #hasBody: boolean;
+  readonly #hosted: HostedArrival | null;
   #state: "idle" | "held" | "streaming" | "ended" | "gone" = "idle";
   #status = 0;
   #headers: HeaderList = [];
@@ -46,6 +49,7 @@ export class NodeResponder implements Responder, Tenant {
       readonly req: IncomingMessage;
       readonly res: ServerResponse;
       readonly hasBody: boolean;
+      readonly hosted: HostedArrival | null;
     },
   ) {
     this.#host = host;
@@ -53,6 +57,7 @@ export class NodeResponder implements Responder, Tenant {
     this.#req = exchange.req;
     this.#res = exchange.res;
     this.#hasBody = exchange.hasBody;
+    this.#hosted = exchange.hosted;
   }
 
   /** Bytes that wait for the client on this side of the kernel. */
@@ -63,6 +68,11 @@ export class NodeResponder implements Responder, Tenant {
   /** Whether the answer has not begun, so that another one can still take its place. */
   get isUnanswered(): boolean {
     return this.#state === "idle" || this.#state === "held";
+  }
+
+  /** Whether the client is lost, or was told that the answer is broken. */
+  get isGone(): boolean {
+    return this.#state === "gone";
   }
 
   head(status: number, headers: HeaderList): void {
@@ -170,8 +180,10 @@ export class NodeResponder implements Responder, Tenant {
     this.#state = state;
     // HTTP/1.0 without a length is delimited by the end of the connection, so only a reset can show that an answer is broken.
     this.#isSelfDelimiting = this.#req.httpVersionMinor === 1 && findHeader(headers, "content-length") === undefined;
+    if (this.#hosted !== null && isWrapped(this.#res, "writeHead")) writeHeadThrough(this.#res, this.#status, headers);
     // The cast drops `readonly` only: node:http reads the list and keeps nothing of it.
-    this.#res.writeHead(this.#status, headers as string[]);
+    else this.#res.writeHead(this.#status, headers as string[]);
+    if (state === "streaming") this.#hosted?.onStreaming?.(this.#res);
   }
 
   #completeHeaders(byteLength: number, closes: boolean): HeaderList {

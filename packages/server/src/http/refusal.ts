@@ -6,7 +6,7 @@ import { STATUS_CODES } from "node:http";
 import type { HeaderList } from "@dragoman/core";
 
 /** Codes of the front end's own refusals; a subset of the error table. */
-export type RefusalCode = "invalid_request" | "body_timeout" | "internal";
+export type RefusalCode = "invalid_request" | "route_not_found" | "body_timeout" | "internal";
 
 /** What is refused. Where no head could be read, `path` is the empty string and `headers` are empty. */
 export interface Refusal {

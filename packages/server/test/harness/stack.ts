@@ -21,6 +21,8 @@ export interface Stack {
 /** A stack whose gateway runs in this process. */
 export interface InProcessStack extends Stack {
   readonly gateway: Gateway;
+  /** Ends the gateway alone, while the upstream goes on; its exchanges may go on for `deadlineMs`. May be called again. */
+  closeGateway(deadlineMs?: number): Promise<void>;
 }
 
 /** How long an in-process gateway's exchanges may go on when the stack ends. */
@@ -36,6 +38,7 @@ export async function startStack(options: StackConfigOptions = {}): Promise<InPr
       key: STACK_KEY,
       upstream,
       gateway: running.gateway,
+      closeGateway: (deadlineMs = CLOSE_DEADLINE_MS) => running.close(deadlineMs),
       close: () => endBoth(upstream, () => running.close(CLOSE_DEADLINE_MS)),
     };
   } catch (error) {

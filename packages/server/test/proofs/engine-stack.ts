@@ -61,24 +61,26 @@ export function proofConfig(
 
 /** A pool that overwrites what is released and knows how much of its memory is out. */
 export class WatchedPool extends BodyPool {
-  readonly #counter: { allocatedBytes: number };
+  #missingBytes = 0;
 
   constructor() {
-    const counter = { allocatedBytes: 0 };
-    super({
-      maxPooledBytes: Number.MAX_SAFE_INTEGER,
-      poison: true,
-      allocate: (size) => {
-        counter.allocatedBytes += size;
-        return Buffer.allocUnsafeSlow(size);
-      },
-    });
-    this.#counter = counter;
+    super({ maxPooledBytes: 64 * 1024 * 1024, poison: true });
   }
 
-  /** Bytes of buffers that were taken and not given back. Bodies over 4 MiB are never given back to a pool. */
+  /** Bytes of buffers that were taken and not given back. */
   get missingBytes(): number {
-    return this.#counter.allocatedBytes - this.pooledBytes;
+    return this.#missingBytes;
+  }
+
+  override take(size: number): Uint8Array {
+    const buffer = super.take(size);
+    this.#missingBytes += buffer.length;
+    return buffer;
+  }
+
+  override give(buffer: Uint8Array): void {
+    this.#missingBytes -= buffer.length;
+    super.give(buffer);
   }
 }
 

@@ -30,6 +30,8 @@ export interface ProofServer {
   readonly pool: WatchedPool;
   /** Exchanges that have not ended. */
   readonly inFlight: number;
+  /** Connections of clients that the server has not seen the end of. */
+  readonly clientConnections: number;
   /** Waits until nothing is left over of any exchange, within the limit of `until`. */
   atRest(): Promise<void>;
   close(): Promise<void>;
@@ -86,6 +88,9 @@ export async function startProofServer(options: ProofServerOptions): Promise<Pro
     pool,
     get inFlight() {
       return gateway.inFlight;
+    },
+    get clientConnections() {
+      return connections.count;
     },
     atRest: () => until(() => leftovers().length === 0, () => `rest: ${leftovers().join(", ")}`),
     close: async () => {

@@ -1,0 +1,102 @@
+// Laws of translating requests from one dialect to another, or through the neutral form of one: a dry run is the real encoding, nothing
+// is dropped without a code, and what was translated means the same when it is read again.
+import { REASON_CODES } from "@dragoman/core";
+import type { EncodeResult, EncodeTarget } from "@dragoman/core";
+import fc from "fast-check";
+
+import { bodyOf, mustRead, readRequest, targetOf } from "./exchange.ts";
+import { addMember, membersOf, objectsOf, removeAt } from "./json-places.ts";
+import { ensure, forAll, forEach, requireSame } from "./law.ts";
+import type { Law, LawOptions } from "./law.ts";
+import { ASPECTS_OF_ADAPTATIONS, meaningOf } from "./meaning.ts";
+import { documentOf } from "./spelled-json.ts";
+import type { JsonObject, JsonValue } from "./spelled-json.ts";
+import type { DialectSubject } from "./subject.ts";
+
+const NOTHING: ReadonlySet<string> = new Set();
+const EVERYTHING: ReadonlySet<string> = new Set(REASON_CODES);
+
+/** Laws of requests that clients of `from` send and deployments of `to` serve; both may be one dialect. */
+export function requestPairLaws(from: DialectSubject, to: DialectSubject, options: LawOptions): readonly Law[] {
+  const pair = `${from.client.id} → ${to.provider.id}`;
+  const encode = (body: JsonValue, target: EncodeTarget): EncodeResult =>
+    to.provider.encodeRequest(mustRead(from, JSON.stringify(body)).request, target);
+  const strict = targetOf(to, NOTHING);
+  const lenient = targetOf(to, EVERYTHING);
+  const allowances = fc.oneof(fc.constant(strict), fc.constant(lenient), fc.subarray([...REASON_CODES]).map((codes) => targetOf(to, new Set(codes))));
+
+  const isNeutral = (pointer: string): boolean =>
+    from.neutralMembers.some((neutral) => neutral.pointer.test(pointer) && (neutral.isNeutralAtHome || from.client.id !== to.provider.id));
+
+  return [
+    forAll(`${pair}: a dry run is the real encoding`, fc.tuple(from.requests, from.requests, allowances), options, ([body, other, target]) => {
+      const first = encode(body, target);
+      checkVerdict(first, target);
+      encode(other, target);
+      const { request } = mustRead(from, JSON.stringify(body));
+      for (const again of [to.provider.encodeRequest(request, target), to.provider.encodeRequest(request, target)]) {
+        requireSame(outcomeOf(again), outcomeOf(first), "a second encoding");
+      }
+      const bytes = bodyOf(first);
+      if (bytes !== null) documentOf(bytes);
+    }),
+    forEach(`${pair}: no member is dropped without a code`, from.fullRequests, (body) => {
+      const full = encode(body, lenient);
+      for (const pointer of membersOf(body)) {
+        if (isNeutral(pointer) || isAccounted(full, pointer)) continue;
+        const without = readRequest(from, JSON.stringify(removeAt(body, pointer)));
+        if (!without.ok) continue;
+        const outcome = outcomeOf(to.provider.encodeRequest(without.read.request, lenient));
+        ensure(JSON.stringify(outcome) !== JSON.stringify(outcomeOf(full)), () => `${pointer} makes no difference: ${SILENT}`);
+      }
+    }),
+    forAll(`${pair}: an unknown member is kept or has a code`, fc.tuple(from.requests, fc.nat(100)), options, ([body, place]) => {
+      const objects = objectsOf(body);
+      const holder = objects[place % objects.length] ?? "";
+      const read = readRequest(from, JSON.stringify(addMember(body, holder, "zz_unknown", { a: [1.5] })));
+      if (!read.ok || isNeutral(`${holder}/zz_unknown`)) return;
+      const result = to.provider.encodeRequest(read.read.request, lenient);
+      if (isAccounted(result, `${holder}/zz_unknown`)) return;
+      const plain = JSON.stringify(outcomeOf(encode(body, lenient)));
+      ensure(JSON.stringify(outcomeOf(result)) !== plain, () => `${holder}/zz_unknown makes no difference: ${SILENT}`);
+    }),
+    forAll(`${pair}: a translated request means the same`, from.requests, options, (body) => {
+      const { request } = mustRead(from, JSON.stringify(body));
+      const result = to.provider.encodeRequest(request, strict);
+      if (!result.ok) return;
+      const again = readRequest(to, bodyOf(result) ?? "null");
+      ensure(again.ok, () => `the dialect refuses what it encoded itself: ${again.ok ? "" : again.error.message}`);
+      const declared = new Set(result.issues.flatMap(({ code }) => ASPECTS_OF_ADAPTATIONS[code] ?? []));
+      const before = meaningOf(request) as JsonObject;
+      const after = meaningOf(again.read.request) as JsonObject;
+      for (const aspect of Object.keys(before)) {
+        if (!declared.has(aspect)) requireSame(after[aspect], before[aspect], `no adaptation is declared, but the ${aspect}`);
+      }
+    }),
+  ];
+}
+
+const SILENT = "it is dropped without a code (or it is neutral and the subject does not say so)";
+
+/** Whether an issue speaks of this member, or of the value that holds it; the whole body or message is too large to count. */
+const isAccounted = ({ issues }: EncodeResult, pointer: string): boolean =>
+  issues.some(({ path }) => path !== "" && !/^\/messages(?:\/\d+)?$/.test(path) && (pointer === path || pointer.startsWith(`${path}/`)));
+
+/** A result as one comparable value: bytes, path, headers, issues. */
+function outcomeOf(result: EncodeResult): JsonValue {
+  const issues = result.issues.map(({ code, path, severity }) => [code, path, severity]);
+  if (!result.ok) return { issues };
+  return { body: bodyOf(result)?.toString("utf8") ?? "", path: result.encoded.path, headers: result.encoded.headers, issues };
+}
+
+/** An encoding is refused exactly when an issue stands against it. */
+function checkVerdict(result: EncodeResult, { lossyAllow }: EncodeTarget): void {
+  const against = result.issues.filter(({ code, severity }) => severity === "reject" || (severity === "drop" && !lossyAllow.has(code)));
+  const list = against.map(({ code, path }) => `${code} (${path})`).join(", ");
+  if (result.ok) ensure(against.length === 0, () => `it is encoded, although these stand against it: ${list}`);
+  else ensure(against.length > 0, () => "it is refused, but no issue says why");
+  for (const { path, detail } of result.issues) {
+    ensure(path === "" || path.startsWith("/") || path.startsWith("header:"), () => `"${path}" is no place in the client's request`);
+    ensure(detail.length > 0, () => "an issue has no detail");
+  }
+}

@@ -1,0 +1,96 @@
+// Laws of reading streams: every cut of the bytes gives the same events, the grammar holds, what was cut off is never a clean end, and
+// the observer of a forwarded stream sees what the decoder sees.
+import { RecordFlag } from "@dragoman/core";
+import type { StreamEvent } from "@dragoman/core";
+import fc from "fast-check";
+
+import { describe } from "./answer-laws.ts";
+import { assemble, canonicalEvents, canonicalUsage } from "./canonical-answer.ts";
+import { cutAt, decodeChunks, decodeContextOf, mustRead, readChunks } from "./exchange.ts";
+import { ensure, forAll, requireSame } from "./law.ts";
+import type { Law, LawOptions } from "./law.ts";
+import type { JsonObject, JsonValue } from "./spelled-json.ts";
+import { checkGrammar } from "./stream-grammar.ts";
+import type { DialectSubject, SampleStream } from "./subject.ts";
+
+const fractions = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 12 });
+
+/** Laws of one dialect's upstream streams. */
+export function streamLaws(subject: DialectSubject, options: LawOptions): readonly Law[] {
+  const { provider } = subject;
+  const context = decodeContextOf(subject);
+  const decode = (chunks: readonly Uint8Array[]): readonly StreamEvent[] => decodeChunks(provider, context, chunks);
+  const named = (name: string): string => `${provider.id}: ${name}`;
+
+  return [
+    forAll(named("any cut of the bytes gives the same events"), fc.tuple(subject.streams, fractions), options, ([{ text }, places]) => {
+      const bytes = Buffer.from(text, "utf8");
+      requireSame(canonicalEvents(decode(cutAt(bytes, places))), canonicalEvents(decode([bytes])), "the stream in pieces");
+    }),
+    forAll(named("a legal stream follows the grammar and ends"), subject.streams, options, ({ text }) => {
+      const grammar = checkGrammar(decode([Buffer.from(text, "utf8")]));
+      ensure(grammar.outcome === "end", () => "a legal stream fails");
+    }),
+    forAll(named("a stream that was cut off is never a clean end"), fc.tuple(subject.streams, fc.double({ min: 0, max: 1, noNaN: true })), options, ([sample, place]) => {
+      const bytes = Buffer.from(sample.text, "utf8");
+      const events = decode([bytes.subarray(0, Math.floor(place * bytes.length))]);
+      const grammar = checkGrammar(events);
+      if (grammar.outcome === "error") return;
+      // Where a dialect lets an answer end without its last record, nothing but counts may be missing.
+      const { usage: _left, ...left } = describe(assemble(events).response, subject) as JsonObject;
+      const { usage: _right, ...right } = describe(assemble(decode([bytes])).response, subject) as JsonObject;
+      requireSame(left, right, "a stream that was cut off ends cleanly, and its answer");
+    }),
+    forAll(
+      named("a stream whose records are lost, doubled or swapped fails or follows the grammar"),
+      fc.tuple(subject.streams, fc.array(fc.tuple(fc.constantFrom("lose", "double", "swap"), fc.nat(40)), { minLength: 1, maxLength: 3 })),
+      options,
+      ([sample, faults]) => {
+        const records = recordsOf(sample);
+        for (const [fault, place] of faults) disturb(records, fault, place);
+        checkGrammar(decode([Buffer.from(records.join("\n\n") + "\n\n", "utf8")]));
+      },
+    ),
+    observerLaw(subject, options),
+  ];
+}
+
+const recordsOf = ({ text }: SampleStream): string[] =>
+  text.replaceAll("\r\n", "\n").replaceAll("\r", "\n").split("\n\n").filter((record) => record !== "");
+
+function disturb(records: string[], fault: string, place: number): void {
+  const at = place % Math.max(1, records.length);
+  const record = records[at];
+  if (record === undefined) return;
+  if (fault === "lose") records.splice(at, 1);
+  else if (fault === "double") records.splice(at, 0, record);
+  else records.splice(at, 2, ...records.slice(at, at + 2).toReversed());
+}
+
+/** Compares observer and decoder on whole and on cut streams. */
+function observerLaw(subject: DialectSubject, options: LawOptions): Law {
+  const { provider } = subject;
+  const { head } = mustRead(subject, JSON.stringify(subject.answerRequest));
+  const name = `${provider.id}: the observer of a forwarded stream sees what the decoder sees`;
+  const places = fc.oneof(fc.constant(1), fc.double({ min: 0, max: 1, noNaN: true }));
+  return forAll(name, fc.tuple(subject.streams, places), options, ([{ text }, place]) => {
+    const bytes = Buffer.from(text, "utf8");
+    const part = bytes.subarray(0, Math.floor(place * bytes.length));
+    const observer = provider.createStreamObserver(decodeContextOf(subject), head);
+    let flags = 0;
+    readChunks([part], (record) => {
+      const seen = observer.observe(record);
+      ensure((flags & (RecordFlag.end | RecordFlag.error)) === 0 || seen === 0, () => "a record after the end is not ignored");
+      flags |= seen;
+    });
+    const observed: JsonValue = {
+      isClean: observer.finish() === null,
+      usage: canonicalUsage(observer.usage ?? undefined, subject.usageMembers),
+    };
+    const events = decodeChunks(provider, decodeContextOf(subject), [part]);
+    const { response, isEnded } = assemble(events);
+    const usage = events.reduce<JsonValue>((last, event) => (event.type === "usage" || event.type === "start" ? canonicalUsage(event.usage ?? undefined, subject.usageMembers) ?? last : last), null);
+    requireSame(observed, { isClean: isEnded, usage: isEnded ? canonicalUsage(response.usage, subject.usageMembers) : usage }, "what the observer sees");
+    if (place === 1) ensure((flags & RecordFlag.content) !== 0, () => "no record of a complete stream counts as content");
+  });
+}

@@ -1,0 +1,5 @@
+/// <reference types="node" preserve="true" />
+/** dragoman/express: a gateway as Express middleware. */
+export { expressGateway } from "./express-gateway.ts";
+export type { ExpressGateway, ExpressGatewayOptions } from "./express-gateway.ts";
+export type { HostPrincipal, PrincipalSource } from "../embedding/index.ts";

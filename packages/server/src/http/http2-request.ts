@@ -1,0 +1,103 @@
+// A request on a stream of HTTP/2, over node:http2's compatibility layer: the check of its head, and the request as the engine
+// sees it. Framing, pseudo-header fields and forbidden connection fields are nghttp2's business (RFC 9113 §8).
+
+import type { Http2ServerRequest } from "node:http2";
+
+import type { BodyReading, ClientRequest, HeaderList } from "@dragoman/core";
+import { findHeaders } from "@dragoman/core";
+
+import { BodyReader, readBufferedBody } from "./body-reader.ts";
+import type { Http2Responder } from "./http2-responder.ts";
+import type { RequestHost } from "./node-request.ts";
+import { findTargetProblem } from "./request-target.ts";
+import type { HeadCheck } from "./strict-request.ts";
+
+/** A head that is served. */
+type ServedHead = Extract<HeadCheck, { readonly ok: true }>;
+
+const LENGTH = /^\d{1,15}$/;
+const COLON = 0x3a;
+
+/** Checks a head; `target` is the path and query below the mount. */
+export function checkStreamHead(req: Http2ServerRequest, target: string, maxHeaderCount: number): HeadCheck {
+  const headers = req.rawHeaders;
+  if (headers.length > maxHeaderCount * 2) return refuse(431, "The request has too many header fields.");
+  const lengths = findHeaders(headers, "content-length");
+  if (lengths.length > 1 || (lengths[0] !== undefined && !LENGTH.test(lengths[0])))
+    return refuse(400, "Content-Length is not a number of bytes.");
+  const targetProblem = findTargetProblem(target);
+  if (targetProblem !== null) return refuse(400, targetProblem);
+  const queryAt = target.indexOf("?");
+  return {
+    ok: true,
+    path: queryAt < 0 ? target : target.slice(0, queryAt),
+    query: queryAt < 0 ? "" : target.slice(queryAt + 1),
+    contentLength: lengths[0] === undefined ? null : Number(lengths[0]),
+    hasBody: !req.stream.endAfterHeaders,
+    // Node has sent it before the request was emitted.
+    expectsContinue: false,
+  };
+}
+
+/** One request on a stream. */
+export class Http2Request implements ClientRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly headers: HeaderList;
+  readonly contentLength: number | null;
+  readonly #host: RequestHost;
+  readonly #req: Http2ServerRequest;
+  readonly #responder: Http2Responder;
+  readonly #hasBody: boolean;
+  #isRead = false;
+
+  constructor(
+    host: RequestHost,
+    parts: { readonly req: Http2ServerRequest; readonly responder: Http2Responder; readonly check: ServedHead },
+  ) {
+    const { req, check } = parts;
+    this.method = req.method;
+    this.path = check.path;
+    this.query = check.query;
+    this.headers = withoutPseudoFields(req.rawHeaders);
+    this.contentLength = check.contentLength;
+    this.#host = host;
+    this.#req = req;
+    this.#responder = parts.responder;
+    this.#hasBody = check.hasBody;
+  }
+
+  readBody(maxBytes: number): Promise<BodyReading> {
+    const { pool } = this.#host;
+    const { contentLength } = this;
+    if (this.#isRead) return failReading("consumed");
+    this.#isRead = true;
+    const { rawBody } = this.#req as { readonly rawBody?: unknown };
+    if (rawBody instanceof Uint8Array) return Promise.resolve(readBufferedBody(rawBody, pool, maxBytes));
+    if (!this.#hasBody) return Promise.resolve(readBufferedBody(new Uint8Array(0), pool, maxBytes));
+    if (this.#req.readableDidRead || this.#req.readableEnded) return failReading("consumed");
+    if (contentLength !== null && contentLength > maxBytes) return failReading("too-large");
+    if (this.#req.destroyed || this.#responder.isGone) return failReading("incomplete");
+    const reader = new BodyReader({ ...this.#host, req: this.#req, maxBytes, contentLength });
+    this.#responder.bodyReader = reader;
+    return reader.result;
+  }
+}
+
+function withoutPseudoFields(headers: HeaderList): HeaderList {
+  const kept: string[] = [];
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    const name = headers[index] as string;
+    if (name.charCodeAt(0) !== COLON) kept.push(name, headers[index + 1] as string);
+  }
+  return kept;
+}
+
+function refuse(status: number, message: string): HeadCheck {
+  return { ok: false, status, code: "invalid_request", message };
+}
+
+function failReading(reason: Extract<BodyReading, { readonly ok: false }>["reason"]): Promise<BodyReading> {
+  return Promise.resolve({ ok: false, reason });
+}
