@@ -72,6 +72,7 @@ export const anthropicSubject: DialectSubject = {
   fullRequests: messagesFullRequests,
   neutralMembers: [
     { pointer: /^\/model$/, reason: "every target writes its own", isNeutralAtHome: true },
+    { pointer: /\/cache_control\/type$/, reason: "it has one value", isNeutralAtHome: true },
     { pointer: /^\/thinking\/display$/, reason: "the gateway itself shows or hides thinking", isNeutralAtHome: false },
   ],
   canonicalRequest: (body) => {

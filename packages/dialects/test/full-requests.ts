@@ -51,7 +51,7 @@ export const chatFullRequests: readonly JsonObject[] = [
         reasoning_content: "hmm",
         vendor_message: { a: 2 },
         tool_calls: [
-          { id: "call_1", type: "function", vendor_call: 1, function: { name: "get", arguments: "{}" } },
+          { id: "call_1", type: "function", vendor_call: 1, function: { name: "get", arguments: '{"c":"y"}' } },
           { id: "call_2", type: "function", function: { name: "get", arguments: '{"c":"x"}' } },
         ],
       },
@@ -82,7 +82,7 @@ export const chatFullRequests: readonly JsonObject[] = [
     model: "m",
     messages: [
       USER,
-      { role: "assistant", content: null, function_call: { name: "get", arguments: "{}" } },
+      { role: "assistant", content: null, function_call: { name: "get", arguments: '{"c":"y"}' } },
       { role: "function", name: "get", content: "7" },
     ],
     functions: [{ name: "get", description: "d", parameters: SCHEMA }],

@@ -76,6 +76,16 @@ function forwarded(body: JsonValue, model: string): JsonValue {
   };
 }
 
+/** Results of one turn in the order of its calls: the order in which the neutral form keeps them. */
+function resultsInOrder(messages: readonly JsonObject[]): readonly JsonObject[] {
+  const places = new Map<JsonValue, number>();
+  for (const { tool_calls: calls } of messages) {
+    for (const { id } of (calls ?? []) as readonly JsonObject[]) places.set(id as JsonValue, places.size);
+  }
+  const placeOf = ({ tool_call_id: id }: JsonObject): number => places.get(id ?? null) ?? 0;
+  return messages.toSorted((left, right) => (left["role"] === "tool" && right["role"] === "tool" ? placeOf(left) - placeOf(right) : 0));
+}
+
 export const openaiChatSubject: DialectSubject = {
   client: openaiChatClient,
   provider: openaiChatProvider,
@@ -100,7 +110,7 @@ export const openaiChatSubject: DialectSubject = {
   ],
   canonicalRequest: (body) => {
     const { model: _model, stream_options: _options, ...rest } = body as JsonObject;
-    return rest;
+    return { ...rest, messages: resultsInOrder((rest["messages"] ?? []) as readonly JsonObject[]) };
   },
   forwardedRequest: forwarded,
   streams: chatStreams,

@@ -35,7 +35,7 @@ export interface NeutralError {
   readonly param?: string;
   /** How long the upstream, or our own limit, asks to wait. */
   readonly retryAfterMs?: number;
-  /** The relayed `retry-after` values as the upstream spelled them, for the final error. */
+  /** The upstream's retry fields as a flat header list, spelled as they came, for the final error. */
   readonly retryAfterHeaders?: readonly string[];
   /** The same deployment may be tried again. */
   readonly retrySame: boolean;

@@ -116,7 +116,7 @@ describe("classifyError", () => {
     expect(classify(529, envelope("overloaded_error"), headers)).toMatchObject({
       retrySame: false,
       retryAfterMs: 12_000,
-      retryAfterHeaders: ["12"],
+      retryAfterHeaders: ["retry-after", "12"],
       upstreamRequestId: "req_u",
     });
   });
@@ -205,7 +205,7 @@ describe("encodeError", () => {
   it("relays or computes retry-after", () => {
     expect(encode(error("rate-limit", "upstream", { retryAfterMs: 1500 })).fields["retry-after"]).toBe("2");
     expect(
-      encode(error("rate-limit", "upstream", { retryAfterMs: 1500, retryAfterHeaders: ["1.5"] })).fields["retry-after"],
+      encode(error("rate-limit", "upstream", { retryAfterMs: 1500, retryAfterHeaders: ["retry-after", "1.5"] })).fields["retry-after"],
     ).toBe("1.5");
   });
 

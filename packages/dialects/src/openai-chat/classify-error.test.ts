@@ -92,7 +92,7 @@ describe("classifyError", () => {
     const body = '{"error":{"message":"x","type":"t","param":"messages","code":"c"}}';
     expect(classify(429, body, ["Retry-After", "7", "X-Should-Retry", "false", "x-request-id", "u1"])).toMatchObject({
       retryAfterMs: 7_000,
-      retryAfterHeaders: ["7"],
+      retryAfterHeaders: ["retry-after", "7"],
       retrySame: false,
       upstreamRequestId: "u1",
       code: "c",

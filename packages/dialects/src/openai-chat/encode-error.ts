@@ -55,9 +55,13 @@ const UPSTREAM_ROWS: Partial<Record<ErrorClass, ErrorRow>> = {
 };
 
 /** Clients wait at most this long for what `retry-after` says; longer waits are cut short by the vendor's own SDK. */
-const MAX_HINT_SECONDS = 60;
+const MAX_HINT_MS = 60_000;
+
+/** The request's own body came too slowly (RFC 9110 §15.5.9); every other timeout is one of an upstream. */
+const SLOW_CLIENT_ROW: ErrorRow = row(408, "invalid_request_error", "body_timeout", true);
 
 function rowOf(error: NeutralError): ErrorRow {
+  if (error.origin === "client" && error.class === "timeout") return SLOW_CLIENT_ROW;
   const upstream = error.origin === "upstream" ? UPSTREAM_ROWS[error.class] : undefined;
   return upstream ?? ROWS[error.class];
 }
@@ -83,9 +87,7 @@ function shouldRetry(
   hasFallenBack: boolean,
 ): boolean {
   if (error.class === "rate-limit") {
-    const seconds = Number(hints[1] ?? 0);
-    const isNear = Number.isNaN(seconds) || seconds <= MAX_HINT_SECONDS;
-    return isNear && (!hasFallenBack || hints.length > 0);
+    return (error.retryAfterMs ?? 0) <= MAX_HINT_MS && (!hasFallenBack || hints.length > 0);
   }
   // The gateway's own fallbacks are used up: a client's retries on top of them would be a storm.
   if (hasFallenBack) return error.class === "overloaded" && hints.length > 0;

@@ -2,7 +2,7 @@
  * How long an upstream asks to wait, read from the headers that vendors use for it. Values that are no time, or lie in the past,
  * are ignored; callers cap the result.
  */
-import { findHeader, findHeaders, type HeaderList, type NeutralError } from "@dragoman/core";
+import { findHeader, type HeaderList, type NeutralError } from "@dragoman/core";
 
 const DECIMAL = /^\d{1,15}(?:\.\d{1,9})?$/;
 const DURATION = /^(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?$/;
@@ -57,16 +57,21 @@ export function readRetryAfterMs(headers: HeaderList, nowMs: number): number | u
   return wait === undefined ? undefined : Math.ceil(wait);
 }
 
-/** The values of `retry-after` as the upstream spelled them, to be relayed, or undefined when there are none. */
-export function relayedRetryAfter(headers: HeaderList): readonly string[] | undefined {
-  const values = findHeaders(headers, "retry-after");
-  return values.length === 0 ? undefined : values;
+/** Fields that tell a client when to come back, in the order in which they are relayed. */
+const RELAYED_FIELDS = ["retry-after", "retry-after-ms"];
+
+/** The retry fields of an answer as the upstream spelled them, or undefined when there are none. */
+export function relayedRetryAfter(headers: HeaderList): HeaderList | undefined {
+  const relayed = RELAYED_FIELDS.flatMap((name) => {
+    const value = findHeader(headers, name);
+    return value === undefined ? [] : [name, value];
+  });
+  return relayed.length === 0 ? undefined : relayed;
 }
 
 /** The retry hint of an error for its client: what the upstream said, else our own wait in whole seconds, rounded up. */
 export function retryHintHeaders(error: NeutralError): HeaderList {
-  const relayed = error.retryAfterHeaders?.[0];
-  if (relayed !== undefined) return ["retry-after", relayed];
+  if (error.retryAfterHeaders !== undefined) return error.retryAfterHeaders;
   return error.retryAfterMs === undefined ? [] : ["retry-after", String(Math.ceil(error.retryAfterMs / 1000))];
 }
 

@@ -105,10 +105,8 @@ function canonicalParts(parts: readonly Part[], shape: AnswerShape): readonly Js
   const kinds = [...new Set(said.map(({ kind }) => kind))].sort();
   return kinds.map((kind) => {
     const same = said.filter((part) => part.kind === kind);
-    const isProse = kind === "text" || kind === "refusal";
-    const separator = kind === "reasoning" ? "\n\n" : "";
-    if (isProse || kind === "reasoning") {
-      return [kind, same.map(({ text }) => text).join(separator), same.map(({ rest }) => rest).filter((rest) => rest !== null)];
+    if (kind === "text" || kind === "refusal" || kind === "reasoning") {
+      return [kind, same.map(({ text }) => text).join(""), same.map(({ rest }) => rest).filter((rest) => rest !== null)];
     }
     return [kind, ...same.map(({ text, rest }): JsonValue => [text, rest])];
   });

@@ -1,0 +1,71 @@
+// A request as the engine sees it, over what WHATWG fetch knows of one: a URL, `Headers`, and a body in memory or as a stream.
+
+import type { BodyPool, BodyReading, ClientRequest, HeaderList } from "@dragoman/core";
+
+import type { StreamReading } from "./stream-reading.ts";
+import { readBuffered, readStream } from "./stream-reading.ts";
+
+/** What a request is made of. */
+export interface FetchRequestParts {
+  readonly method: string;
+  /** Path and query below the mount. */
+  readonly target: string;
+  readonly headers: Headers;
+  readonly body: Uint8Array | ReadableStream<Uint8Array> | null;
+  /** Something read the body before. */
+  readonly isConsumed: boolean;
+}
+
+const LENGTH = /^\d{1,15}$/;
+
+/** One request. */
+export class FetchRequest implements ClientRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly headers: HeaderList;
+  readonly contentLength: number | null;
+  readonly #parts: FetchRequestParts;
+  readonly #pool: BodyPool;
+  #reading: StreamReading | null = null;
+  #isRead = false;
+
+  constructor(parts: FetchRequestParts, pool: BodyPool) {
+    const { target, headers, body } = parts;
+    const queryAt = target.indexOf("?");
+    this.method = parts.method;
+    this.path = queryAt < 0 ? target : target.slice(0, queryAt);
+    this.query = queryAt < 0 ? "" : target.slice(queryAt + 1);
+    this.headers = listOf(headers);
+    this.contentLength = body instanceof Uint8Array ? body.byteLength : readLength(headers);
+    this.#parts = parts;
+    this.#pool = pool;
+  }
+
+  readBody(maxBytes: number): Promise<BodyReading> {
+    const { body, isConsumed } = this.#parts;
+    if (this.#isRead || isConsumed || (body instanceof ReadableStream && body.locked))
+      return Promise.resolve({ ok: false, reason: "consumed" });
+    this.#isRead = true;
+    if (!(body instanceof ReadableStream)) return Promise.resolve(readBuffered(body, this.#pool, maxBytes));
+    if ((this.contentLength ?? 0) > maxBytes) return Promise.resolve({ ok: false, reason: "too-large" });
+    this.#reading = readStream(body, { pool: this.#pool, maxBytes, sizeHint: this.contentLength });
+    return this.#reading.result;
+  }
+
+  /** The client left: a body that is still being read will not be whole. */
+  stopReading(): void {
+    this.#reading?.fail("incomplete");
+  }
+}
+
+function listOf(headers: Headers): HeaderList {
+  const list: string[] = [];
+  for (const [name, value] of headers) list.push(name, value);
+  return list;
+}
+
+function readLength(headers: Headers): number | null {
+  const value = headers.get("content-length");
+  return value !== null && LENGTH.test(value) ? Number(value) : null;
+}

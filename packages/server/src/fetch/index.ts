@@ -1,0 +1,5 @@
+/// <reference types="node" preserve="true" />
+/** dragoman/fetch: a gateway as a WHATWG fetch handler. */
+export { fetchGateway } from "./fetch-gateway.ts";
+export type { FetchGateway, FetchGatewayOptions } from "./fetch-gateway.ts";
+export type { HostPrincipal, PrincipalSource } from "../embedding/index.ts";
