@@ -1,7 +1,7 @@
 import { defineConfig } from "tsup";
 
 export default defineConfig({
-  entry: ["src/index.ts", "src/cli.ts"],
+  entry: ["src/index.ts", "src/cli.ts", "src/express/index.ts", "src/fastify/index.ts", "src/fetch/index.ts"],
   format: ["esm"],
   target: "node20",
   platform: "node",

@@ -179,7 +179,37 @@ describe("a streamed exchange", () => {
   });
 });
 
+describe("a body", () => {
+  it("is held by the call alone once the answer has begun", async () => {
+    const gateway = new ManualGateway();
+    await gateway.ask();
+    gateway.open();
+    expect(gateway.bodyHolders).toBe(2);
+    gateway.say(delta("hi"));
+    expect(gateway.bodyHolders).toBe(1);
+    gateway.call.sink.onReleased();
+    expect(gateway.bodyHolders).toBe(0);
+  });
+
+  it("that never went out whole costs nothing when our patience ends", async () => {
+    const gateway = new ManualGateway({ model: { timeouts: TIMEOUTS } });
+    await gateway.ask();
+    await gateway.advance(10_001);
+    expect(gateway.outcomes).toMatchObject([{ status: 504, attempts: [{ rule: "failed_free" }] }]);
+  });
+});
+
 describe("a client that leaves", () => {
+  it("between two attempts ends the pause, and leaves no timer behind", async () => {
+    const gateway = new ManualGateway();
+    const client = await gateway.ask();
+    gateway.call.sink.onFailure({ kind: "connect", detail: "", hasResponse: false });
+    await gateway.advance(0);
+    client.onGone?.();
+    await gateway.advance(0);
+    expect([gateway.outcomes.length, gateway.clock.enginePending, gateway.calls.length]).toEqual([1, 0, 1]);
+  });
+
   it("is reported with 499 when it got no head, though its answer still came", async () => {
     const gateway = new ManualGateway();
     const client = await gateway.ask();

@@ -293,8 +293,8 @@ function blockEvents(block: BlockPlan, index: number, habit: StreamHabits, sizes
     events.push(start({ type: "thinking", thinking: "", signature: "" }));
     events.push(...fragmentsOf(block.text, sizes).map((thinking_) => delta({ type: "thinking_delta", thinking: thinking_ })));
     events.push(delta({ type: "signature_delta", signature: `sig${index}` }));
-  } else if (habit.startsWhole) events.push(start(wholeBlock(block, index)));
-  else {
+  } else if (block.kind === "tool" && habit.startsWhole) events.push(start(wholeBlock(block, index)));
+  else if (block.kind === "tool") {
     events.push(start({ type: "tool_use", id: `toolu_${index}`, name: block.name, input: {} }));
     events.push(...fragmentsOf(block.text, sizes).map((json) => delta({ type: "input_json_delta", partial_json: json })));
   }

@@ -72,6 +72,8 @@ export const anthropicSubject: DialectSubject = {
   fullRequests: messagesFullRequests,
   neutralMembers: [
     { pointer: /^\/model$/, reason: "every target writes its own", isNeutralAtHome: true },
+    { pointer: /\/content\/4\/source\/media_type$/, reason: "text has one type", isNeutralAtHome: true },
+    { pointer: /\/1\/content\/2\/citations\b/, reason: "an echo of an answer", isNeutralAtHome: false },
     { pointer: /\/cache_control\/type$/, reason: "it has one value", isNeutralAtHome: true },
     { pointer: /^\/thinking\/display$/, reason: "the gateway itself shows or hides thinking", isNeutralAtHome: false },
   ],

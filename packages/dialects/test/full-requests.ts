@@ -63,7 +63,7 @@ export const chatFullRequests: readonly JsonObject[] = [
     tools: [
       { type: "function", vendor_tool: 1, function: { name: "get", description: "d", parameters: SCHEMA, strict: true, vendor_function: 1 } },
       { type: "function", function: { name: "other", strict: false } },
-      { type: "custom", custom: { name: "free", description: "d", format: { type: "text" } } },
+      { type: "custom", custom: { name: "free", description: "d", format: { type: "grammar", grammar: { syntax: "lark", definition: "x" } } } },
     ],
     tool_choice: { type: "function", function: { name: "get" } },
     parallel_tool_calls: false,
@@ -75,12 +75,14 @@ export const chatFullRequests: readonly JsonObject[] = [
     safety_identifier: "s-1",
     messages: [USER],
     tools: [{ type: "function", function: { name: "a" } }, { type: "function", function: { name: "b" } }],
-    tool_choice: { type: "allowed_tools", allowed_tools: { mode: "auto", tools: [{ type: "function", function: { name: "a" } }] } },
+    tool_choice: { type: "allowed_tools", allowed_tools: { mode: "required", tools: [{ type: "function", function: { name: "a" } }] } },
     web_search_options: { search_context_size: "low" },
   },
   {
     model: "m",
     messages: [
+      USER,
+      { role: "assistant", content: "Hm." },
       USER,
       { role: "assistant", content: null, function_call: { name: "get", arguments: '{"c":"y"}' } },
       { role: "function", name: "get", content: "7" },
@@ -149,13 +151,13 @@ export const messagesFullRequests: readonly JsonObject[] = [
           { type: "redacted_thinking", data: "ZGF0YQ" },
           { type: "text", text: "Calling.", citations: [{ type: "char_location" }] },
           { type: "tool_use", id: "toolu_1", name: "get", input: { c: "x" }, toolset_name: "t", cache_control: { type: "ephemeral" } },
-          { type: "tool_use", id: "toolu_2", name: "get", input: {} },
+          { type: "tool_use", id: "toolu_2", name: "get", input: { c: "y" } },
         ],
       },
       {
         role: "user",
         content: [
-          { type: "tool_result", tool_use_id: "toolu_1", content: [{ type: "text", text: "7" }], is_error: true, vendor_block: 1 },
+          { type: "tool_result", tool_use_id: "toolu_1", content: [{ type: "text", text: "7" }], is_error: true, vendor_block: 1, cache_control: { type: "ephemeral" } },
           {
             type: "tool_result",
             tool_use_id: "toolu_2",
@@ -180,7 +182,7 @@ export const messagesFullRequests: readonly JsonObject[] = [
         allowed_callers: ["code_execution"],
         vendor_tool: 1,
       },
-      { name: "other", input_schema: { type: "object", properties: {} } },
+      { name: "other", input_schema: { type: "object", properties: { n: { type: "integer" } } } },
       { type: "web_search_20250305", name: "web_search", max_uses: 3 },
     ],
     tool_choice: { type: "auto", disable_parallel_tool_use: true, vendor_choice: 1 },

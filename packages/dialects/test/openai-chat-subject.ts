@@ -106,6 +106,9 @@ export const openaiChatSubject: DialectSubject = {
   neutralMembers: [
     { pointer: /^\/model$/, reason: "every target writes its own", isNeutralAtHome: true },
     { pointer: /^\/stream_options(?:\/include_usage)?$/, reason: "the gateway always asks for usage", isNeutralAtHome: true },
+    { pointer: /\/(?:tool_calls|tools)\/\d+\/type$/, reason: "the member beside it says the same", isNeutralAtHome: true },
+    { pointer: /^\/tools\/1\/function\/strict$/, reason: "false is the default", isNeutralAtHome: false },
+    { pointer: /^\/messages\/4\/name$/, reason: "a function's result pairs with the call before it", isNeutralAtHome: true },
     { pointer: /\/prompt_cache_breakpoint\/mode$/, reason: "it has one value", isNeutralAtHome: true },
   ],
   canonicalRequest: (body) => {

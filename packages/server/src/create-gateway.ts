@@ -4,6 +4,7 @@
  */
 import { EventEmitter } from "eventemitter3";
 import {
+  BodyPool,
   compileConfig,
   ConfigValidator,
   DialectRegistry,
@@ -13,28 +14,26 @@ import {
   type Admission,
   type Authenticator,
   type BreakerLimits,
-  type ClientRequest,
   type Clock,
   type ConfigProblem,
   type DialectRegistration,
-  type EncodedRefusal,
   type EngineLimits,
   type ExchangeOutcome,
   type Explanation,
   type ExplainRequest,
   type GatewayConfig,
-  type HandleOptions,
-  type HeaderList,
   type Logger,
   type ProviderKind,
   type Random,
-  type Responder,
   type SecretResolver,
   type Snapshot,
   type UpstreamClient,
 } from "@dragoman/core";
 import { BUILT_IN_DIALECTS, BUILT_IN_KINDS } from "@dragoman/dialects";
 
+import { completePrincipal } from "./embedding/index.ts";
+import type { EmbeddedGateway, HostPrincipal } from "./embedding/index.ts";
+import { createInProcessFetch } from "./fetch/in-process-fetch.ts";
 import { KeyRing } from "./keys/index.ts";
 import { createNodeRandom, NODE_CLOCK, NODE_HASHER, SILENT_LOGGER } from "./ports/index.ts";
 import { VERSION } from "./version.ts";
@@ -57,23 +56,32 @@ export interface CreateGatewayOptions {
   readonly resolveSecret?: SecretResolver;
   readonly limits?: Partial<EngineLimits>;
   readonly breaker?: BreakerLimits;
+  /** Where front ends gather request bodies; by default a pool that keeps 16 MiB of released memory. */
+  readonly pool?: BodyPool;
 }
 
 /** Events of a gateway. Handlers run synchronously after an exchange and must not throw. */
 export interface GatewayEvents {
+  /** Once per exchange, whatever became of its client. */
   outcome: (outcome: ExchangeOutcome) => void;
+  /** A configuration took the place of the one before; its generation. */
+  reconfigured: (generation: number) => void;
+}
+
+/** A gateway as one caller sees it. */
+export interface GatewayClient {
+  /** For the `fetch` option of an SDK: requests end in this process, whatever host their URL names. */
+  readonly fetch: typeof globalThis.fetch;
 }
 
 /** A running gateway. */
-export interface Gateway {
-  /** Takes one request; front ends call it. */
-  handle(request: ClientRequest, responder: Responder, options?: HandleOptions): void;
+export interface Gateway extends EmbeddedGateway {
+  /** The gateway for one caller of this process, without a socket: `new OpenAI({ fetch: gateway.as({ id }).fetch })`. */
+  as(principal: HostPrincipal): GatewayClient;
   /** The plan of a request with every verdict; sends nothing. */
   explain(request: ExplainRequest): Explanation;
   /** Compiles and swaps a configuration. Throws `config_invalid` with all problems and keeps the old one. */
   reconfigure(config: GatewayConfig): void;
-  /** Encodes a front end's refusal in the envelope that the path and headers point to. */
-  encodeRefusal(status: number, code: string, message: string, path: string, headers: HeaderList): EncodedRefusal;
   /** Refuses new requests and waits for running ones. */
   close(): Promise<void>;
   /** From now on new requests are refused; running ones go on. */
@@ -85,6 +93,8 @@ export interface Gateway {
   readonly hasFailedTask: boolean;
   readonly events: EventEmitter<GatewayEvents>;
 }
+
+const POOLED_BODY_BYTES = 16 * 1024 * 1024;
 
 /** Lists a configuration's problems in one message, each with its path. */
 function describeProblems(problems: readonly ConfigProblem[]): string {
@@ -118,6 +128,7 @@ function composeGateway(config: GatewayConfig, options: CreateGatewayOptions): G
     });
   };
   const events = new EventEmitter<GatewayEvents>();
+  const logger = options.logger ?? SILENT_LOGGER;
   const engine = new GatewayEngine({
     registry,
     snapshot: compile(config, 1),
@@ -125,7 +136,7 @@ function composeGateway(config: GatewayConfig, options: CreateGatewayOptions): G
       clock: options.clock ?? NODE_CLOCK,
       random: options.random ?? createNodeRandom(),
       hasher: NODE_HASHER,
-      logger: options.logger ?? SILENT_LOGGER,
+      logger,
       upstream: options.upstream ?? createWireClient(),
       admission: options.admission ?? FREE_ADMISSION,
     },
@@ -135,11 +146,21 @@ function composeGateway(config: GatewayConfig, options: CreateGatewayOptions): G
     ...(options.limits === undefined ? {} : { limits: options.limits }),
     ...(options.breaker === undefined ? {} : { breaker: options.breaker }),
   });
-  return {
+  const embedded: EmbeddedGateway = {
     handle: (request, responder, handleOptions) => engine.handle(request, responder, handleOptions),
-    explain: (request) => engine.explain(request),
-    reconfigure: (next) => engine.swap(compile(next, engine.generation + 1)),
     encodeRefusal: (status, code, message, path, headers) => engine.encodeRefusal(status, code, message, path, headers),
+    serves: (method, path) => engine.serves(method, path),
+    pool: options.pool ?? new BodyPool({ maxPooledBytes: POOLED_BODY_BYTES }),
+    logger,
+  };
+  return {
+    ...embedded,
+    as: (principal) => ({ fetch: createInProcessFetch(embedded, completePrincipal(principal)) }),
+    explain: (request) => engine.explain(request),
+    reconfigure: (next) => {
+      engine.swap(compile(next, engine.generation + 1));
+      events.emit("reconfigured", engine.generation);
+    },
     close: () => engine.close(),
     drain: () => engine.drain(),
     cutShort: () => engine.cutShort(),

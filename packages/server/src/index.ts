@@ -1,11 +1,12 @@
 /// <reference types="node" preserve="true" />
 /** dragoman: an LLM gateway as a library, with the standalone server and its HTTP front end. */
 export { createGateway } from "./create-gateway.ts";
-export type { CreateGatewayOptions, Gateway, GatewayEvents } from "./create-gateway.ts";
+export type { CreateGatewayOptions, Gateway, GatewayClient, GatewayEvents } from "./create-gateway.ts";
+export type { EmbeddedGateway, HostPrincipal, HostPrincipalAnswer, PrincipalSource } from "./embedding/index.ts";
 export { serve } from "./serve.ts";
 export type { RunningServer, ServeOptions } from "./serve.ts";
 export { createHttpServer, createNodeHandler, DEFAULT_HTTP_LIMITS } from "./http/index.ts";
-export type { ConnectionProblem, HttpLimits, HttpServer, HttpServerOptions, NodeHandler, NodeHandlerOptions } from "./http/index.ts";
+export type { ConnectionProblem, HttpLimits, HttpServer, HttpServerOptions, MountOptions, NodeHandler, NodeHandlerOptions } from "./http/index.ts";
 export { createWireClient } from "./wire/index.ts";
 export type { WireClient, WireClientOptions, WireStats } from "./wire/index.ts";
 export { createPinoLogger } from "./telemetry/pino-logger.ts";

@@ -38,6 +38,7 @@ const LAST_BYTES_MS = 250;
 /** Starts to serve. Rejects when the configuration does not compile or the address cannot be bound; nothing is left open then. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const gateway = await createGateway(options.config, {
+    pool: new BodyPool({ maxPooledBytes: MAX_POOLED_BODY_BYTES }),
     ...options.gatewayOptions,
     ...(options.logger === undefined ? {} : { logger: options.logger }),
     ...(options.resolveSecret === undefined ? {} : { resolveSecret: options.resolveSecret }),
@@ -50,7 +51,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     handle: (request, responder) => gateway.handle(request, responder),
     encodeRefusal: ({ status, code, message, path, headers }) =>
       gateway.encodeRefusal(status, code, message, path, headers),
-    pool: new BodyPool({ maxPooledBytes: MAX_POOLED_BODY_BYTES }),
+    pool: gateway.pool,
     limits: {
       maxHeadBytes: server.limits.maxHeadBytes,
       headTimeoutMs: server.limits.headTimeoutMs,

@@ -6,12 +6,14 @@ import { RecordFlag, type StreamObserver } from "../dialect/index.ts";
 import { createRecordReader, type FramedRecord, type RecordReader } from "../stream/index.ts";
 import type { AnswerOutlet, AnswerReader, ReaderOptions } from "./answer-reader.ts";
 import { brokenAnswer } from "./failures.ts";
+import { maskSecrets } from "./mask-secrets.ts";
 
 export class ForwardStreamReader implements AnswerReader {
   readonly #outlet: AnswerOutlet;
   readonly #observer: StreamObserver;
   readonly #records: RecordReader;
   readonly #terminator: Uint8Array | null;
+  readonly #secrets: readonly (string | null)[];
   #chunk: Uint8Array | null = null;
   /** The run of records of the current chunk that were not copied yet. */
   #runStart = -1;
@@ -21,6 +23,7 @@ export class ForwardStreamReader implements AnswerReader {
   constructor(options: ReaderOptions) {
     this.#outlet = options.outlet;
     this.#terminator = options.client.streamTerminator ?? null;
+    this.#secrets = options.secrets;
     this.#observer = options.provider.createStreamObserver(options.decodeContext, options.head);
     this.#records = createRecordReader(options.provider.framing, {
       maxRecordBytes: options.limits.maxRecordBytes,
@@ -83,11 +86,21 @@ export class ForwardStreamReader implements AnswerReader {
     const error = this.#observer.error ?? brokenAnswer("The provider's stream carried an error.");
     // After the commit the client hears the upstream's own words, once; before it the attempt has failed and nothing is shown.
     const isShown = this.#outlet.isCommitted && (flags & RecordFlag.forward) !== 0;
-    if (isShown) this.#forward(record);
     this.#flushRun();
+    if (isShown) this.#outlet.write(this.#maskRecord(record));
     this.#isDone = true;
     this.#note();
     this.#outlet.fail(error, isShown);
+  }
+
+  /** Providers echo keys in errors, also in those that come inside a stream. */
+  #maskRecord(record: FramedRecord): Uint8Array {
+    const text = Buffer.from(record.bytes.buffer, record.bytes.byteOffset, record.bytes.byteLength).toString(
+      "utf8",
+      record.rawStart,
+      record.rawEnd,
+    );
+    return Buffer.from(maskSecrets(text, this.#secrets), "utf8");
   }
 
   #forward(record: FramedRecord): void {

@@ -350,6 +350,7 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
       decodeContext: context,
       answerContext: this.#host.answerContext(this.candidate),
       limits,
+      secrets: deployment.provider.credentials.map((credential) => credential.secret),
       scanners: this.#host.answerScanners,
     };
     const kind = contentKind(findHeader(headers, "content-type"));

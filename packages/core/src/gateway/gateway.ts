@@ -122,8 +122,16 @@ export class GatewayEngine {
     let refusal: NeutralError | null = null;
     if (this.#state !== "open") refusal = shuttingDown();
     else if (!routed.found) refusal = routed.allow === null ? unknownRoute(request.method) : wrongMethod(routed.allow);
+    else if (options.principal === null) refusal = unauthorized("The request does not say who is calling.");
     this.#running.add(exchange);
-    tracker.add("exchange", this.#run(exchange, refusal));
+    tracker.add("exchange", this.#run(exchange, refusal, options.onEnd));
+  }
+
+  /** Whether a request to this raw path is answered with anything but a 404; also true where only another method is served. */
+  serves(method: string, path: string): boolean {
+    if (isLocalRoute(method, path)) return true;
+    const routed = this.#engine.registry.route(method, path, "", NO_HEADERS);
+    return routed.found || routed.allow !== null;
   }
 
   /**

@@ -88,6 +88,10 @@ function checkAccount({ ticket, calls }: SeenExchange, outcome: ExchangeOutcome,
       require(usage.input === script?.usage?.input &&
         usage.output === script.usage.output, `${what} with other counts`);
     if (index < outcome.attempts.length - 1)
+      require(!/ (invalid-request|content-policy)$/.test(
+        script?.name ?? "",
+      ), `a fault of the request was taken elsewhere: ${what}`);
+    if (index < outcome.attempts.length - 1)
       require(rule.startsWith("failed") || rule === "abandoned" || rule === "partial", what);
   });
 }

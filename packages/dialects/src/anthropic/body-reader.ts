@@ -16,7 +16,7 @@ import {
 
 import { MAX_EXTENSIONS, TOO_MANY_EXTENSIONS } from "../shared/extension-bound.ts";
 import { invalidRequest } from "../shared/neutral-error.ts";
-import { ANTHROPIC } from "./members.ts";
+import { ANTHROPIC, INNER_MEMBERS, type InnerObject } from "./members.ts";
 import { describeKind } from "./read-head.ts";
 
 /** What to do with the members of one object: which have a neutral place, and which are known to have none. */
@@ -150,5 +150,14 @@ export class BodyReader {
       found.push(extension);
     }
     return found;
+  }
+
+  /** The same for the objects inside an object; their paths have one more step. */
+  innerExtensions(object: NodeIndex, at: string, holders: readonly InnerObject[]): Extension[] {
+    return holders.flatMap((name) => {
+      const inner = this.document.member(object, name);
+      const known = INNER_MEMBERS[name];
+      return this.document.isObject(inner) ? this.extensions(inner, `${at}/${name}`, { known, codes: {} }, name) : [];
+    });
   }
 }

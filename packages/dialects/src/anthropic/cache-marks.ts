@@ -1,5 +1,5 @@
 /** Cache marks of requests: rounded to the lives that the model knows, and at most four of them, the last ones. */
-import type { CacheBreakpoint, Part, SegmentWriter } from "@dragoman/core";
+import type { CacheBreakpoint, Extension, Part, SegmentWriter } from "@dragoman/core";
 
 import type { Encoding } from "./encoding.ts";
 
@@ -29,7 +29,10 @@ export class CacheMarks {
   }
 
   /** Writes `,"cache_control":…` or reports why not. */
-  write(writer: SegmentWriter, mark: CacheBreakpoint | undefined, at: string): void {
+  write(
+    writer: SegmentWriter,
+    { cacheBreakpoint: mark, extensions, at }: Pick<Part, "cacheBreakpoint" | "extensions" | "at">,
+  ): void {
     if (mark === undefined) return;
     const { issues, target } = this.#encoding;
     if (!target.capabilities.explicitCache) {
@@ -41,20 +44,31 @@ export class CacheMarks {
       issues.drop("cache_hint", at, `A request holds at most ${MAX_MARKS} cache marks; the last ones stay.`);
       return;
     }
-    writer.glue(`,"cache_control":${this.encode(mark, at)}`);
+    this.writeMark(writer, mark, { at, extensions });
   }
 
-  /** A mark as JSON, its life rounded up to one that the model knows. */
-  encode(mark: CacheBreakpoint, at: string): string {
+  /** Writes a mark that is taken, with what only this dialect has inside it. */
+  writeMark(
+    writer: SegmentWriter,
+    mark: CacheBreakpoint,
+    { at, extensions }: { readonly at: string; readonly extensions: readonly Extension[] | undefined },
+  ): void {
+    writer.glue(`,"cache_control":${this.#encode(mark, at)}`);
+    this.#encoding.writeInner(writer, extensions, "cache_control");
+    writer.glue("}");
+  }
+
+  /** A mark as JSON without its last brace, its life rounded up to one that the model knows. */
+  #encode(mark: CacheBreakpoint, at: string): string {
     const { issues, target } = this.#encoding;
     const wanted = mark.ttlSeconds;
-    if (wanted === undefined) return '{"type":"ephemeral"}';
+    if (wanted === undefined) return '{"type":"ephemeral"';
     const known = target.capabilities.cacheTtls.filter((ttl) => WORDS[ttl] !== undefined).toSorted((a, b) => a - b);
     const ttl = known.find((candidate) => candidate >= wanted) ?? known.at(-1);
-    if (ttl === undefined) return '{"type":"ephemeral"}';
+    if (ttl === undefined) return '{"type":"ephemeral"';
     if (ttl < wanted)
       issues.drop("cache_ttl_reduced", at, "The cache life is longer than the longest of the deployment.");
     else if (ttl > wanted) issues.adapt("prompt_cache_adapted", at, "The cache life was rounded up.");
-    return `{"type":"ephemeral","ttl":"${WORDS[ttl] as string}"}`;
+    return `{"type":"ephemeral","ttl":"${WORDS[ttl] as string}"`;
   }
 }

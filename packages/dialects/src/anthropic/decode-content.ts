@@ -112,7 +112,8 @@ export class ContentDecoder {
     const known = BLOCK_MEMBERS[type] as ReadonlySet<string>;
     const extensions = this.#reader
       .extensions(block, part.at, { known, codes: BLOCK_EXTENSIONS })
-      .filter((extension) => !this.#isDirectCaller(extension));
+      .filter((extension) => !this.#isDirectCaller(extension))
+      .concat(this.#reader.innerExtensions(block, part.at, ["cache_control", "source", "citations"]));
     if (extensions.length > 0) part.extensions = extensions;
     // The type parameter only makes the two members writable.
     return part as unknown as Part;

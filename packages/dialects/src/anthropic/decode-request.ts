@@ -235,6 +235,7 @@ function decodeExtensions(reader: BodyReader, outputConfig: NodeIndex, isCount: 
       { known: FORMAT_MEMBERS, codes: {} },
       "output_config.format",
     ),
+    ...reader.innerExtensions(root, "", ["cache_control"]),
     ...reader.extensions(
       document.member(root, "tool_choice"),
       "/tool_choice",

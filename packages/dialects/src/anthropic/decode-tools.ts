@@ -56,7 +56,10 @@ function decodeFunctionTool(reader: BodyReader, node: NodeIndex, at: string): Fu
   const tool: Mutable<FunctionTool> = {
     kind: "function",
     name: reader.requiredString(node, "name", at),
-    extensions: reader.extensions(node, at, TOOL_TABLE).filter(({ path }) => !isDefaultExtra(reader, node, path)),
+    extensions: reader
+      .extensions(node, at, TOOL_TABLE)
+      .filter(({ path }) => !isDefaultExtra(reader, node, path))
+      .concat(reader.innerExtensions(node, at, ["cache_control"])),
     at,
   };
   const description = reader.string(node, "description", at);

@@ -6,6 +6,7 @@ import {
   type FilePart,
   type ImagePart,
   type Media,
+  type Part,
   type SegmentWriter,
 } from "@dragoman/core";
 import { isUtf8 } from "node:buffer";
@@ -24,11 +25,11 @@ const mimeOf = (media: Media): string => {
 };
 
 const writeUrl = (writer: SegmentWriter, media: Extract<Media, { from: "url" }>): void => {
-  writer.glue('{"type":"url","url":').token(media.url).glue("}");
+  writer.glue('{"type":"url","url":').token(media.url);
 };
 
 const writeBase64 = (writer: SegmentWriter, mime: string, media: Extract<Media, { from: "base64" }>): void => {
-  writer.glue(`{"type":"base64","media_type":"${mime}","data":`).token(media.data).glue("}");
+  writer.glue(`{"type":"base64","media_type":"${mime}","data":`).token(media.data);
 };
 
 /** Own file ids go back to the account that made them; others mean nothing here. */
@@ -42,7 +43,7 @@ function writeFileReference(
     encoding.issues.reject("file_reference_foreign", at, "The file lives at another provider.");
     return;
   }
-  writer.glue('{"type":"file","file_id":').token(media.id).glue("}");
+  writer.glue('{"type":"file","file_id":').token(media.id);
 }
 
 /** Writes an image's source. */
@@ -60,20 +61,21 @@ export function writeImageSource(writer: SegmentWriter, part: ImagePart, encodin
       if (!IMAGE_TYPES.has(mime))
         issues.reject("image_input_unsupported", at, "The image is not jpeg, png, gif or webp.");
       writeBase64(writer, mime, media);
-      return;
+      break;
     }
     case "url":
       if (!input.imageUrl) issues.reject("media_url_unsupported", at, "The deployment takes no image URLs.");
       writeUrl(writer, media);
-      return;
+      break;
     case "file-ref":
       writeFileReference(writer, media, at, encoding);
-      return;
+      break;
     case "text":
       issues.reject("image_input_unsupported", at, "The image has no data.");
       writer.glue("null");
       return;
   }
+  closeSource(writer, part, encoding);
 }
 
 /** Writes a document's source. */
@@ -83,19 +85,26 @@ export function writeDocumentSource(writer: SegmentWriter, part: FilePart, encod
   const { media, at } = part;
   switch (media.from) {
     case "text":
-      writer.glue('{"type":"text","media_type":"text/plain","data":').token(media.text).glue("}");
-      return;
+      writer.glue('{"type":"text","media_type":"text/plain","data":').token(media.text);
+      break;
     case "url":
       if (!input.pdfUrl) issues.reject("media_url_unsupported", at, "The deployment takes no document URLs.");
       writeUrl(writer, media);
-      return;
+      break;
     case "file-ref":
       writeFileReference(writer, media, at, encoding);
-      return;
+      break;
     case "base64":
       writeInlineDocument(writer, media, at, encoding);
-      return;
+      break;
   }
+  closeSource(writer, part, encoding);
+}
+
+/** Ends a source with what only this dialect has in it. */
+function closeSource(writer: SegmentWriter, part: Part, encoding: Encoding): void {
+  encoding.writeInner(writer, part.extensions, "source");
+  writer.glue("}");
 }
 
 function writeInlineDocument(
@@ -114,11 +123,10 @@ function writeInlineDocument(
   const text = mime.startsWith("text/") ? decodeBase64Text(media.data) : null;
   if (text === null) {
     issues.reject("file_input_unsupported", at, "The file is neither a PDF nor UTF-8 text.");
-    writer.glue("null");
     return;
   }
   if (mime !== "text/plain") issues.adapt("media_adapted", at, "The file goes as plain text.");
-  writer.glue('{"type":"text","media_type":"text/plain","data":').string(text).glue("}");
+  writer.glue('{"type":"text","media_type":"text/plain","data":').string(text);
 }
 
 function decodeBase64Text(data: Extract<Media, { from: "base64" }>["data"]): string | null {

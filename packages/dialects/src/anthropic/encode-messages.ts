@@ -257,7 +257,11 @@ export class MessageWriter {
     const title = part.title ?? part.filename;
     if (title !== undefined && !isEmptyText(title)) writer.glue(',"title":').token(title);
     if (part.context !== undefined) writer.glue(',"context":').token(part.context);
-    if (part.citations !== undefined) writer.glue(`,"citations":{"enabled":${part.citations}}`);
+    if (part.citations !== undefined) {
+      writer.glue(`,"citations":{"enabled":${part.citations}`);
+      this.#encoding.writeInner(writer, part.extensions, "citations");
+      writer.glue("}");
+    }
     if (part.detail !== undefined && part.detail !== "auto") {
       this.#encoding.issues.drop(
         "image_detail_unsupported",
@@ -277,7 +281,11 @@ export class MessageWriter {
       this.#writePart(inner, "user");
     });
     writer.glue("]");
-    if (part.citations !== undefined) writer.glue(`,"citations":{"enabled":${part.citations}}`);
+    if (part.citations !== undefined) {
+      writer.glue(`,"citations":{"enabled":${part.citations}`);
+      this.#encoding.writeInner(writer, part.extensions, "citations");
+      writer.glue("}");
+    }
     this.#finishBlock(part);
   }
 
@@ -291,7 +299,7 @@ export class MessageWriter {
 
   /** Writes what every block may carry and closes it. */
   #finishBlock(part: Part): void {
-    this.#marks.write(this.#writer, part.cacheBreakpoint, part.at);
+    this.#marks.write(this.#writer, part);
     this.#encoding.writeExtensions(this.#writer, part.extensions);
     this.#writer.glue("}");
   }

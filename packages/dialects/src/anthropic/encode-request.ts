@@ -28,6 +28,8 @@ import { fitSchema } from "./schema-subset.ts";
 import { isBlankText } from "./text-checks.ts";
 import { allowedBetas, versionHeaders } from "./version-headers.ts";
 
+/** Paths into objects that are written with what they hold; other names may have dots of their own. */
+const NESTED_PATH = /^(?:thinking|output_config|metadata|tool_choice|cache_control)\./;
 /** Limit of `metadata.user_id` in the vendor's published API schema. */
 const MAX_USER_LENGTH = 256;
 
@@ -159,6 +161,7 @@ class RequestEncoder {
       else issues.adapt("schema_adapted", at, "oneOf is written as anyOf.");
       for (const part of fit.schema) writer.bytes(part);
     }
+    encoding.writeInner(writer, request.extensions, "output_config.format");
     writer.glue("}");
   }
 
@@ -226,7 +229,8 @@ class RequestEncoder {
     const { auto } = request.cache;
     if (auto !== undefined) {
       const at = this.#encoding.originOf("cacheAuto");
-      if (target.capabilities.explicitCache) this.#writer.glue(`,"cache_control":${marks.encode(auto, at)}`);
+      const { extensions } = request;
+      if (target.capabilities.explicitCache) marks.writeMark(this.#writer, auto, { at, extensions });
       else issues.adapt("cache_automatic", at, "The deployment caches without being told.");
     }
     if (request.speed === "fast") this.#writer.glue(',"speed":"fast"');
@@ -237,7 +241,7 @@ class RequestEncoder {
     const own = this.#encoding.ownExtensions(request.extensions);
     if (isCount) return;
     for (const { path, raw } of own) {
-      if (!path.includes(".") && isSlice(raw)) this.#writer.glue(`,${JSON.stringify(path)}:`).raw(raw);
+      if (!NESTED_PATH.test(path) && isSlice(raw)) this.#writer.glue(`,${JSON.stringify(path)}:`).raw(raw);
     }
   }
 

@@ -173,7 +173,7 @@ export class ToolWriter {
     if (strict.schema === null) this.#writeSchema(tool);
     else for (const part of strict.schema) writer.bytes(part);
     if (strict.isStrict) writer.glue(',"strict":true');
-    this.#marks.write(writer, tool.cacheBreakpoint, tool.at);
+    this.#marks.write(writer, tool);
     this.#encoding.writeExtensions(writer, tool.extensions);
     writer.glue("}");
   }
@@ -253,8 +253,13 @@ export function writeToolChoice(
   const { request, issues, target } = encoding;
   const { toolChoice, parallelTools } = request;
   if (!state.hasTools) return;
+  const close = (): void => {
+    encoding.writeInner(writer, request.extensions, "tool_choice");
+    writer.glue("}");
+  };
   if (toolChoice?.mode === "none") {
-    writer.glue(',"tool_choice":{"type":"none"}');
+    writer.glue(',"tool_choice":{"type":"none"');
+    close();
     return;
   }
   if (toolChoice?.mode === "server" && toolChoice.dialect === ANTHROPIC && isSlice(toolChoice.raw)) {
@@ -281,10 +286,12 @@ export function writeToolChoice(
     );
     isSerial = false;
   }
-  if (!isForced && !isSerial) return;
+  const isExtended = request.extensions.some(({ dialect, path }) => dialect === ANTHROPIC && path.startsWith("tool_choice."));
+  if (!isForced && !isSerial && !isExtended) return;
   writer.glue(`,"tool_choice":{"type":"${isForced ? forcedWord(toolChoice) : "auto"}"`);
   if (toolChoice?.mode === "tool") writer.glue(',"name":').token(chosenName(encoding, names, toolChoice.name));
-  writer.glue(isSerial ? ',"disable_parallel_tool_use":true}' : "}");
+  if (isSerial) writer.glue(',"disable_parallel_tool_use":true');
+  close();
 }
 
 const forcedWord = (choice: ToolChoice | undefined): "tool" | "any" => (choice?.mode === "tool" ? "tool" : "any");

@@ -9,7 +9,7 @@ import {
 } from "@dragoman/core";
 import { isSlice } from "@dragoman/core";
 
-import { ANTHROPIC } from "./members.ts";
+import { ANTHROPIC, INNER_MEMBERS } from "./members.ts";
 
 /** Codes of members without which a request would be another one; no configuration may drop them. */
 const NEVER_DROPPED: ReadonlySet<string> = new Set<ReasonCode>([
@@ -19,6 +19,15 @@ const NEVER_DROPPED: ReadonlySet<string> = new Set<ReasonCode>([
   "audio_output_unsupported",
   "cached_content_unsupported",
 ]);
+
+/** Whether a path leads into one of the objects inside a block. A member's own name may hold dots. */
+const isInner = (path: string): boolean => Object.hasOwn(INNER_MEMBERS, path.slice(0, Math.max(0, path.indexOf("."))));
+
+function writeMember(writer: SegmentWriter, name: string, raw: Extension["raw"]): void {
+  writer.glue(`,${JSON.stringify(name)}:`);
+  if (isSlice(raw)) writer.raw(raw);
+  else writer.glue(JSON.stringify(raw.value));
+}
 
 export class Encoding {
   readonly request: NeutralRequest;
@@ -47,12 +56,19 @@ export class Encoding {
     return own;
   }
 
-  /** Writes own extensions as further members of the object that is open. */
+  /** Writes own extensions as further members of the object that is open; those of inner objects are written there. */
   writeExtensions(writer: SegmentWriter, extensions: readonly Extension[] | undefined): void {
     for (const { path, raw } of this.ownExtensions(extensions)) {
-      writer.glue(`,${JSON.stringify(path)}:`);
-      if (isSlice(raw)) writer.raw(raw);
-      else writer.glue(JSON.stringify(raw.value));
+      if (!isInner(path)) writeMember(writer, path, raw);
+    }
+  }
+
+  /** Writes own extensions of an inner object that is open. */
+  writeInner(writer: SegmentWriter, extensions: readonly Extension[] | undefined, parent: string): void {
+    if (extensions === undefined) return;
+    for (const { dialect, path, raw } of extensions) {
+      if (dialect !== ANTHROPIC || !path.startsWith(`${parent}.`)) continue;
+      writeMember(writer, path.slice(parent.length + 1), raw);
     }
   }
 

@@ -89,6 +89,15 @@ export const BLOCK_MEMBERS: Readonly<Record<string, ReadonlySet<string>>> = {
   tool_use: new Set(["type", "id", "name", "input", "cache_control"]),
   tool_result: new Set(["type", "tool_use_id", "content", "is_error", "cache_control"]),
 };
+/** Objects inside a block, a tool or the request. */
+export type InnerObject = "cache_control" | "source" | "citations";
+
+/** Members of the objects inside a block, by the member that holds them. */
+export const INNER_MEMBERS: Readonly<Record<InnerObject, ReadonlySet<string>>> = {
+  cache_control: new Set(["type", "ttl"]),
+  source: new Set(["type", "media_type", "data", "url", "file_id", "content"]),
+  citations: new Set(["enabled"]),
+};
 export const BLOCK_EXTENSIONS: Readonly<Record<string, ReasonCode>> = {
   transformations: "unknown_field",
   caller: "tool_extra_unsupported",

@@ -28,6 +28,8 @@ const ASSISTANT_MEMBERS: ReadonlySet<string> = new Set([
   "cache_control",
 ]);
 const CALL_MEMBERS: ReadonlySet<string> = new Set(["id", "type", "index", "function", "custom", "extra_content"]);
+const FUNCTION_CALL_MEMBERS: ReadonlySet<string> = new Set(["name", "arguments"]);
+const CUSTOM_CALL_MEMBERS: ReadonlySet<string> = new Set(["name", "input"]);
 const ROLES = ["system", "developer", "user", "assistant", "tool", "function"] as const;
 
 /** Decodes `messages`. Wrong ones are noted at the reader. */
@@ -250,6 +252,11 @@ function decodeCall(reader: RequestReader, node: NodeIndex, at: string): Part | 
     : document.raw(argument);
   const signature = googleSignature(document, document.member(node, "extra_content"));
   const extensions = document.count(node) > 3 ? reader.unknownMembers(node, CALL_MEMBERS, at) : [];
+  if (document.count(body) > 2) {
+    const holder = isCustom ? "custom" : "function";
+    for (const inner of reader.unknownMembers(body, isCustom ? CUSTOM_CALL_MEMBERS : FUNCTION_CALL_MEMBERS, bodyAt))
+      extensions.push({ ...inner, path: `${holder}.${inner.path}` });
+  }
   return {
     type: "tool-call",
     id,

@@ -166,10 +166,13 @@ describe("what is wrong with a request is said with its place", () => {
       class: "invalid-request",
       origin: "client",
       param,
-      message,
+      message: param === undefined ? message : `${pointerOf(param)}: ${message}`,
     });
   });
 });
+
+/** The place as the message names it, e.g. `/messages/0/content` for `messages[0].content`. */
+const pointerOf = (param: string): string => `/${param.replaceAll(/\[(\d+)\]/g, ".$1").replaceAll(".", "/")}`;
 
 describe("messages", () => {
   test("puts results first and in call order, and joins what follows from the same side", () => {

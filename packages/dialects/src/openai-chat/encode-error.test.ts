@@ -184,6 +184,15 @@ describe("encodeError", () => {
       "true",
     ],
     [
+      "the client's own body came too slowly",
+      error("timeout", { origin: "client", code: "body_timeout", message: "The body did not arrive in time." }),
+      408,
+      "invalid_request_error",
+      "body_timeout",
+      "The body did not arrive in time.",
+      "true",
+    ],
+    [
       "a timeout",
       error("timeout"),
       504,

@@ -134,7 +134,7 @@ class MessageEncoder {
     this.#begin("tool");
     writer.glue(`,"tool_call_id":${encodeString(encoding.toolId(part.callId, part.at))},"content":`);
     const pieces = this.#resultPieces(part, isMoved ? media.length : 0);
-    if (part.cacheBreakpoint !== undefined) encoding.takeMark(part.cacheBreakpoint, part.at);
+    this.#dropMark(part, "A tool result takes no cache mark as a whole here.");
     if (part.json !== undefined && pieces.length === 0) this.#jsonResult(part.json);
     else writeContent(encoding, pieces, part.at);
     if (encoding.isOwn && part.name !== undefined) writer.glue(',"name":').token(part.name);
@@ -249,6 +249,9 @@ class MessageEncoder {
     if (!isLegalToolName(name))
       issues.reject("tool_name_invalid", part.at, "A tool's name has letters, digits, _ and - only, at most 64.");
     const isCustom = part.kind === "custom" && profile.customTools && capabilities.tools.custom;
+    const holder = `${part.kind}.`;
+    const own = encoding.ownExtensions(part.extensions);
+    this.#dropMark(part, "A tool call takes no cache mark here.");
     if (isCustom) {
       writer.glue(`{"id":${id},"type":"custom","custom":{"name":${encodeString(name)},"input":`);
       writeArgumentsAsString(writer, part.arguments);
@@ -256,10 +259,17 @@ class MessageEncoder {
       writer.glue(`{"id":${id},"type":"function","function":{"name":${encodeString(name)},"arguments":`);
       this.#arguments(part);
     }
+    writeExtensions(writer, own.filter(({ path }) => path.startsWith(holder)), holder);
     writer.glue("}");
     this.#callSignature(part);
-    writeExtensions(writer, encoding.ownExtensions(part.extensions));
+    writeExtensions(writer, own.filter(({ path }) => !path.startsWith(holder)));
     writer.glue("}");
+  }
+
+  /** A mark in a place where this dialect has none. */
+  #dropMark({ cacheBreakpoint, at }: Part, detail: string): void {
+    // A mark that the server would not take anyway has its issue by then.
+    if (this.#encoding.takeMark(cacheBreakpoint, at) !== undefined) this.#encoding.issues.drop("cache_hint", at, detail);
   }
 
   #arguments(part: ToolCallPart): void {

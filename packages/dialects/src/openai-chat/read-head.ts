@@ -2,7 +2,7 @@
 import { ABSENT } from "@dragoman/core";
 import type { Document, NeutralError, NodeIndex, RequestHead } from "@dragoman/core";
 
-import { invalidRequest } from "../shared/neutral-error.ts";
+import { invalidMember } from "../shared/neutral-error.ts";
 
 /** What this room needs of a request to write its answers. */
 export interface ChatFacts {
@@ -72,4 +72,4 @@ const isOptional = (document: Document, node: NodeIndex, isWanted: boolean): boo
 const isEmptyArray = (document: Document, node: NodeIndex): boolean =>
   document.isArray(node) && document.count(node) === 0;
 
-const refuse = (message: string, at: string): HeadReading => ({ ok: false, error: invalidRequest(message, at) });
+const refuse = (message: string, at: string): HeadReading => ({ ok: false, error: invalidMember(message, at) });

@@ -4,7 +4,7 @@ import { ABSENT } from "@dragoman/core";
 import type { Document, Extension, NeutralError, NodeIndex, Num, ReasonCode, Text } from "@dragoman/core";
 
 import { MAX_EXTENSIONS, TOO_MANY_EXTENSIONS } from "../shared/extension-bound.ts";
-import { invalidRequest } from "../shared/neutral-error.ts";
+import { invalidMember } from "../shared/neutral-error.ts";
 import { OPENAI_CHAT } from "./dialect-id.ts";
 
 /** A document being decoded, and what is wrong with it. */
@@ -25,7 +25,7 @@ export class RequestReader {
 
   /** Notes what is wrong at a JSON Pointer; only the first note counts. */
   fail(message: string, at: string): void {
-    this.#error ??= invalidRequest(message, at);
+    this.#error ??= invalidMember(message, at);
   }
 
   /** Whether a member is there and not null. */

@@ -66,6 +66,11 @@ export function invalidRequest(message: string, at?: string, code?: string): Neu
   };
 }
 
+/** As `invalidRequest`, for one member: its place is part of the message too, for clients that show nothing else. */
+export function invalidMember(message: string, at: string): NeutralError {
+  return invalidRequest(at === "" ? message : `${at}: ${message}`, at);
+}
+
 /** An answer that does not follow its dialect. It may be a passing fault, so the same deployment gets another try. */
 export function protocolError(message: string = FIXED_TEXTS.protocol): NeutralError {
   return { class: "protocol", origin: "upstream", message, retrySame: true, fallback: true };

@@ -30,10 +30,15 @@ function readRetryAfter(text: string | undefined, nowMs: number): number | undef
   if (text === undefined) return undefined;
   const seconds = readDecimal(text);
   if (seconds !== undefined) return seconds * 1000;
+  const at = readHttpDate(text);
+  return at === undefined || at <= nowMs ? undefined : at - nowMs;
+}
+
+function readHttpDate(text: string): number | undefined {
   // Date.parse takes much more than HTTP dates; all of those begin with a day's name.
   if (!/^[A-Z][a-z]{2,8},? /.test(text.trim())) return undefined;
   const at = Date.parse(text);
-  return Number.isNaN(at) || at <= nowMs ? undefined : at - nowMs;
+  return Number.isNaN(at) ? undefined : at;
 }
 
 /** The longest reset of a limit whose remaining count is zero; a limit that is not used up does not make anyone wait. */
@@ -60,11 +65,16 @@ export function readRetryAfterMs(headers: HeaderList, nowMs: number): number | u
 /** Fields that tell a client when to come back, in the order in which they are relayed. */
 const RELAYED_FIELDS = ["retry-after", "retry-after-ms"];
 
-/** The retry fields of an answer as the upstream spelled them, or undefined when there are none. */
+/** Whether a value is a time that a client can read; anything else would only reach it to be misread. */
+function isTime(name: string, value: string): boolean {
+  return readDecimal(value) !== undefined || (name === "retry-after" && readHttpDate(value) !== undefined);
+}
+
+/** The retry fields of an answer as the upstream spelled them, or undefined when there are none that can be read. */
 export function relayedRetryAfter(headers: HeaderList): HeaderList | undefined {
   const relayed = RELAYED_FIELDS.flatMap((name) => {
     const value = findHeader(headers, name);
-    return value === undefined ? [] : [name, value];
+    return value === undefined || !isTime(name, value) ? [] : [name, value];
   });
   return relayed.length === 0 ? undefined : relayed;
 }

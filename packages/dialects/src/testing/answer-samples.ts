@@ -7,8 +7,7 @@ const AT = "";
 
 const visible: fc.Arbitrary<string> = fc
   .tuple(fc.constantFrom("a", "é", "日", "😀", '"', "\\", "x\ny"), fc.string({ unit: "binary", maxLength: 10 }))
-  .map(([head, tail]) => head + tail)
-  .filter((text) => text.isWellFormed());
+  .map(([head, tail]) => head + tail);
 
 const argumentObject: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom("{}", '{"n": 12345678901234567890}', '{ "x" : 1.0, "y":"\\u00e9\\"" }'),

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Server as NetServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -12,18 +12,19 @@ import { afterEach, describe, expect, it } from "vitest";
 import { echo, encodeTestRefusal, startRig } from "./fixtures/fake-engine.ts";
 import { RawClient } from "./fixtures/raw-client.ts";
 import { createHttpServer } from "./http-server.ts";
-import { createNodeHandler } from "./node-handler.ts";
-import type { NodeHandler } from "./node-handler.ts";
+import { NodeFrontEnd } from "./node-handler.ts";
 
-let server: Server;
+type Listener = (req: IncomingMessage, res: ServerResponse) => void;
+
+let server: NetServer & Partial<Pick<Server, "closeAllConnections">>;
 afterEach(() => {
-  server.closeAllConnections();
+  server.closeAllConnections?.();
   server.close();
 });
 
 /** A host's server with something in front of the handler. */
-async function host(before: (req: IncomingMessage, res: ServerResponse, next: NodeHandler) => void): Promise<number> {
-  const handler = createNodeHandler({
+async function host(before: (req: IncomingMessage, res: ServerResponse, next: Listener) => void): Promise<number> {
+  const frontEnd = new NodeFrontEnd({
     handle: (request, responder) => {
       void request.readBody(100).then((reading) => {
         responder.head(200, []);
@@ -36,6 +37,7 @@ async function host(before: (req: IncomingMessage, res: ServerResponse, next: No
     encodeRefusal: encodeTestRefusal,
     pool: new BodyPool({ maxPooledBytes: 1_000_000 }),
   });
+  const handler: Listener = (req, res) => frontEnd.accept({ req, res, owesContinue: false, hosted: null });
   server = createServer((req, res) => before(req, res, handler));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return (server.address() as AddressInfo).port;
@@ -43,7 +45,7 @@ async function host(before: (req: IncomingMessage, res: ServerResponse, next: No
 
 const POST = "POST /v1/x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello";
 
-describe("createNodeHandler on a server of the host", () => {
+describe("the front end on a server of the host", () => {
   it("reads the body and leaves headers that the host set", async () => {
     const port = await host((req, res, next) => {
       res.setHeader("x-host", "yes");

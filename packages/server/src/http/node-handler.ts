@@ -3,7 +3,8 @@
 // what only a server of our own can do.
 
 import type { IncomingMessage } from "node:http";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { Http2ServerRequest } from "node:http2";
+import type { Http2ServerResponse } from "node:http2";
 import type { Duplex } from "node:stream";
 import type { Socket } from "node:net";
 
@@ -52,6 +53,9 @@ interface FrontEndResponder extends Responder {
   replaceHead(status: number, headers: HeaderList): void;
 }
 
+/** What both kinds of messages have of a head. */
+type MessageHead = Pick<IncomingMessage, "url" | "rawHeaders">;
+
 /** A request that is handed to the engine, and its way back. */
 interface Exchange {
   readonly request: ClientRequest;
@@ -86,7 +90,8 @@ export class NodeFrontEnd {
   /** Takes a request whose head has arrived. */
   accept(arrival: Arrival): void {
     // Streams of HTTP/2 are independent of each other, and their connection is not ours to touch (RFC 9113 §5).
-    if (arrival.req.httpVersionMajor >= 2) this.#serveStream(arrival);
+    const message: object = arrival.req;
+    if (message instanceof Http2ServerRequest) this.#serveStream(message, arrival);
     else this.connectionOf(arrival.req.socket).admit(arrival);
   }
 
@@ -161,13 +166,13 @@ export class NodeFrontEnd {
     this.#identify({ request, responder, hosted });
   }
 
-  #serveStream({ req: message, res: answer, hosted }: Arrival): void {
-    // node:http2's compatibility layer made both: their version says so.
-    const req = message as unknown as Http2ServerRequest;
-    const res = answer as unknown as Http2ServerResponse;
+  #serveStream(req: Http2ServerRequest, arrival: Arrival): void {
+    const { hosted } = arrival;
+    // The two come as a pair.
+    const res = arrival.res as unknown as Http2ServerResponse;
     const check = checkStreamHead(req, hosted?.target ?? req.url, this.limits.maxHeaderCount);
     const responder = new Http2Responder(res, { hasBody: !check.ok || check.hasBody, hosted, flushTimeoutMs: this.flushTimeoutMs });
-    if (!check.ok) return this.#refuseHead(responder, check, message);
+    if (!check.ok) return this.#refuseHead(responder, check, req);
     this.#identify({ request: new Http2Request(this, { req, responder, check }), responder, hosted });
   }
 
@@ -215,7 +220,7 @@ export class NodeFrontEnd {
     this.#answer(responder, { status, code, message, path, headers });
   }
 
-  #refuseHead(responder: FrontEndResponder, check: Extract<HeadCheck, { readonly ok: false }>, req: IncomingMessage): void {
+  #refuseHead(responder: FrontEndResponder, check: Extract<HeadCheck, { readonly ok: false }>, req: MessageHead): void {
     this.#report("refused", check.message, null);
     const { status, code, message } = check;
     this.#answer(responder, { status, code, message, path: pathOf(req.url ?? ""), headers: req.rawHeaders });

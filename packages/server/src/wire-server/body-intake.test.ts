@@ -56,8 +56,8 @@ describe("a body", () => {
         const edges = [0, ...cuts.sort((left, right) => left - right), bytes.length];
         const pieces = edges.slice(1).map((edge, index) => bytes.subarray(edges[index], edge));
         const result = await read(contentLength, pieces, maxBytes);
-        expect(textOf(result.reading)).toBe(text);
-        if (rest !== null) expect(result.rest).toBe(rest);
+        // What follows a body that failed is of no use to anybody.
+        expect([textOf(result.reading), rest === null ? null : result.rest]).toEqual([text, rest]);
       }),
       { numRuns: 50 },
     );

@@ -12,6 +12,9 @@ describe("heads, bodies, expectations", async () => {
 describe("connections", async () => {
   await import("../http/connection.test.ts");
 });
+describe("TLS", async () => {
+  await import("../http/node-handler.test.ts");
+});
 describe("answers", async () => {
   await import("../http/node-responder.test.ts");
 });

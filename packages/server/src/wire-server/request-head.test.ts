@@ -34,8 +34,9 @@ describe("the scan of a head", () => {
           if (verdict === "incomplete") verdict = scan.scan(bytes.subarray(0, Math.min(cut, bytes.length)), 0);
         }
         const [whole, length] = scanWhole(bytes.toString("latin1"));
-        expect(verdict).toBe(whole);
-        if (whole === "complete") expect(scan.length).toBe(length);
+        // Where a refused head was given up does not matter.
+        const isRefused = whole === "malformed";
+        expect([verdict, isRefused ? 0 : scan.length]).toEqual([whole, isRefused ? 0 : length]);
       }),
     );
   });

@@ -4,6 +4,8 @@
 
 import { METHODS } from "node:http";
 
+import type { HeaderList } from "@dragoman/core";
+
 import type { RequestHead } from "../http/strict-request.ts";
 import { CR, IS_FIELD_TEXT, LF } from "../wire/octets.ts";
 
@@ -57,6 +59,22 @@ export function skipEmptyLines(bytes: Uint8Array, start: number): number {
   let at = start;
   while (bytes[at] === CR && bytes[at + 1] === LF) at += 2;
   return at;
+}
+
+const CLOSE_OPTION = /(?:^|[ \t,])close(?:$|[ \t,])/i;
+
+/**
+ * Whether the client wants the connection to end with this exchange (RFC 9112 §9.6). An expectation without a body counts too: what
+ * the client will send after it is not known, and node:http closes there as well.
+ */
+export function asksToClose(headers: HeaderList, hasBody: boolean): boolean {
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    const name = headers[index] as string;
+    if (name.length === 10) {
+      if (name.toLowerCase() === "connection" && CLOSE_OPTION.test(headers[index + 1] as string)) return true;
+    } else if (name.length === 6 && !hasBody && name.toLowerCase() === "expect") return true;
+  }
+  return false;
 }
 
 /** Takes a complete head apart; `text` is latin1, without the CRLF CRLF at its end. Null = it is malformed. */

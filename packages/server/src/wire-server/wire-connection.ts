@@ -72,7 +72,7 @@ export class WireConnection implements ExchangeHost {
     socket.on("end", () => this.#onEnd());
     socket.on("error", (error: Error) => this.#host.report("connection-error", error.message, error));
     socket.on("close", () => this.#onClose());
-    socket.on("timeout", () => socket.destroy());
+    socket.on("timeout", () => this.#onStalled());
   }
 
   // --- for the exchange
@@ -168,9 +168,13 @@ export class WireConnection implements ExchangeHost {
     const socket = this.#socket;
     this.#input = NOTHING;
     this.#at = 0;
+    if (socket.writableLength > 0) socket.setTimeout(this.#host.limits.flushTimeoutMs);
     socket.end();
     socket.resume();
-    this.#lingerTimer = this.#host.schedule(this.#host.limits.lingerMs, () => socket.destroy());
+    // The time to linger starts when the kernel has the answer: a slow reader is no reason to cut it.
+    socket.once("finish", () => {
+      this.#lingerTimer = this.#host.schedule(this.#host.limits.lingerMs, () => socket.destroy());
+    });
   }
 
   /** Sends what one turn has gathered. */
@@ -308,7 +312,7 @@ export class WireConnection implements ExchangeHost {
       return;
     }
     const intake = check.hasBody ? new BodyIntake(host, check.contentLength) : null;
-    const exchange = new WireExchange(this, head, check, intake);
+    const exchange = new WireExchange(this, { head, check, intake });
     this.#exchange = exchange;
     try {
       host.handle(exchange, exchange);
@@ -349,6 +353,13 @@ export class WireConnection implements ExchangeHost {
     this.#lingeredBytes += byteLength;
     // Not destroyed yet: the client gets the rest of the time to read its answer before the reset can discard it.
     if (this.#lingeredBytes >= this.#host.limits.lingerBytes) this.#socket.pause();
+  }
+
+  /** The socket's own timer, set for what was left to flush: with an exchange under way the engine's timers decide. */
+  #onStalled(): void {
+    const isAnswered = this.#exchange === null || this.#exchange.isOver;
+    if (isAnswered && this.#socket.writableLength > 0) this.#socket.destroy();
+    else this.#socket.setTimeout(0);
   }
 
   #onEnd(): void {

@@ -11,6 +11,7 @@ import type { HeadCheck, RequestHead } from "../http/strict-request.ts";
 import { serializeAnswerHead } from "./answer-bytes.ts";
 import type { AnswerFraming, AnswerWriter } from "./answer-bytes.ts";
 import type { BodyIntake } from "./body-intake.ts";
+import { asksToClose } from "./request-head.ts";
 
 /** The connection as its exchange sees it. */
 export interface ExchangeHost {
@@ -52,6 +53,7 @@ export class WireExchange implements ClientRequest, Responder {
   readonly intake: BodyIntake | null;
   readonly #host: ExchangeHost;
   readonly #isOld: boolean;
+  readonly #isLast: boolean;
   readonly #owesContinue: boolean;
   #isRead = false;
   #state: "idle" | "held" | "streaming" | "ended" | "gone" = "idle";
@@ -59,7 +61,10 @@ export class WireExchange implements ClientRequest, Responder {
   #answerHeaders: HeaderList = [];
   #framing: AnswerFraming = "none";
 
-  constructor(host: ExchangeHost, head: RequestHead, check: Extract<HeadCheck, { readonly ok: true }>, intake: BodyIntake | null) {
+  constructor(
+    host: ExchangeHost,
+    { head, check, intake }: { readonly head: RequestHead; readonly check: Extract<HeadCheck, { readonly ok: true }>; readonly intake: BodyIntake | null },
+  ) {
     this.method = head.method;
     this.path = check.path;
     this.query = check.query;
@@ -68,6 +73,7 @@ export class WireExchange implements ClientRequest, Responder {
     this.intake = intake;
     this.#host = host;
     this.#isOld = head.versionMinor === 0;
+    this.#isLast = this.#isOld || asksToClose(head.headers, check.hasBody);
     this.#owesContinue = check.expectsContinue;
   }
 
@@ -172,7 +178,7 @@ export class WireExchange implements ClientRequest, Responder {
 
   #mustClose(): boolean {
     // The rest of an unread body would have to be read to find the next request.
-    return this.#host.isLastAnswer || this.#isOld || (this.intake !== null && !this.intake.isComplete);
+    return this.#host.isLastAnswer || this.#isLast || (this.intake !== null && !this.intake.isComplete);
   }
 
   #addBody(bytes: Uint8Array): void {
@@ -191,7 +197,7 @@ export class WireExchange implements ClientRequest, Responder {
     if (this.#isBodiless()) this.#framing = "none";
     else if (hasLength) this.#framing = "length";
     else this.#framing = this.#isOld ? "close" : "chunked";
-    this.#addHead(null, this.#host.isLastAnswer || this.#isOld);
+    this.#addHead(null, this.#host.isLastAnswer || this.#isLast);
   }
 
   #beginWhole(byteLength: number, closes: boolean): void {

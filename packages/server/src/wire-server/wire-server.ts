@@ -48,6 +48,8 @@ class SocketServer implements WireServer, ConnectionHost {
   readonly #encodeRefusal: EncodeRefusal;
   readonly #onProblem: ((problem: ConnectionProblem) => void) | undefined;
   readonly #connections = new Map<Socket, WireConnection>();
+  /** TCP sockets, also those whose TLS handshake is under way. */
+  readonly #sockets = new Set<Socket>();
   readonly #httpDate: HttpDate = new HttpDate();
   readonly #sweepMs: number;
   #sweepTimer: NodeJS.Timeout | null = null;
@@ -71,6 +73,10 @@ class SocketServer implements WireServer, ConnectionHost {
         : createTlsServer({ ...serverOptions, ...options.tls, ALPNProtocols: ["http/1.1"], handshakeTimeout: headTimeoutMs }, accept);
     // A handshake that fails has no exchange; Node has destroyed its socket.
     this.server.on("tlsClientError", (error: Error) => this.report("connection-error", error.message, error));
+    this.server.on("connection", (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.on("close", () => this.#sockets.delete(socket));
+    });
     if (maxConnections !== null) this.server.maxConnections = maxConnections;
   }
 
@@ -128,7 +134,7 @@ class SocketServer implements WireServer, ConnectionHost {
     this.isDraining = true;
     return new Promise((resolve) => {
       const timer = this.schedule(deadlineMs, () => {
-        for (const socket of this.#connections.keys()) socket.destroy();
+        for (const socket of this.#sockets) socket.destroy();
       });
       // The callback's error only says that the server never listened: then there is nothing to close.
       this.server.close(() => {

@@ -26,8 +26,11 @@ export const EXPIRED_KEY = "dgm_robustness-key-that-expired";
 /** What the gateway shows to its providers. */
 export const PROVIDER_CREDENTIAL = "sk-provider-credential-0123456789abcdef";
 
-/** Providers of every built gateway: the same scripted upstream in both dialects, without a listener, and without a credential. */
-export type ProviderName = "chat" | "messages" | "nowhere";
+/**
+ * Providers of every built gateway: the scripted upstream in both dialects; one without a listener; one of its own for refused
+ * credentials, since they rest afterwards; one that needs no credential.
+ */
+export type ProviderName = "chat" | "messages" | "nowhere" | "locked" | "bare";
 
 /** What the server has used so far. */
 export interface ProcessUse {
@@ -120,6 +123,8 @@ function buildConfig(
     providers: {
       chat: { kind: "openai", baseUrl: `${upstreamUrl}/v1`, credentials },
       messages: { kind: "anthropic", baseUrl: upstreamUrl, credentials },
+      locked: { kind: "anthropic", baseUrl: upstreamUrl, credentials },
+      bare: { kind: "openai-compatible", baseUrl: `${upstreamUrl}/v1` },
       nowhere: { kind: "openai-compatible", baseUrl: `${nowhere}/v1`, credentials },
     },
     models: parts.models,

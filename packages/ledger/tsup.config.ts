@@ -1,0 +1,13 @@
+import { defineConfig } from "tsup";
+
+export default defineConfig({
+  entry: ["src/index.ts"],
+  format: ["esm"],
+  target: "node20",
+  platform: "node",
+  dts: false,
+  sourcemap: true,
+  splitting: true,
+  clean: true,
+  silent: true,
+});

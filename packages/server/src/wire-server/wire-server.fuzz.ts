@@ -1,0 +1,244 @@
+// Differential fuzz of the front end over plain sockets against the one over node:http (llhttp and the strict checks): whatever ours
+// hands to the engine, node:http's hands over too, in the same order and read alike. Deterministic by seed; run as a program it is
+// time-boxed: `npx tsx packages/server/src/wire-server/wire-server.fuzz.ts [seconds] [seed]` prints each disagreement, then exits with 1.
+
+import type { Server } from "node:net";
+import { Duplex } from "node:stream";
+import { pathToFileURL } from "node:url";
+
+import { BodyPool } from "@dragoman/core";
+import type { ClientRequest, Responder } from "@dragoman/core";
+
+import { createHttpServer } from "../http/http-server.ts";
+import type { HttpServerOptions } from "../http/http-server.ts";
+import { createWireServer } from "./wire-server.ts";
+
+/** A case in which the two readings differ. */
+export interface Disagreement {
+  readonly seed: number;
+  readonly input: string;
+  readonly ours: string;
+  readonly theirs: string;
+}
+
+/** How a run went. `served` requests were served by both; `stricter` = cases in which ours served fewer. */
+export interface FuzzOutcome {
+  readonly runs: number;
+  readonly served: number;
+  readonly stricter: number;
+  readonly disagreements: readonly Disagreement[];
+}
+
+type NextRandom = (below: number) => number;
+
+/** mulberry32: small, seeded, good enough to vary inputs. */
+function makeRandom(seed: number): NextRandom {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296) * below);
+  };
+}
+
+const LINES = [
+  "GET /v1/models HTTP/1.1",
+  "POST /v1/chat?a=%41 HTTP/1.1",
+  "POST /x HTTP/1.1",
+  "POST /old HTTP/1.0",
+  "HEAD /x HTTP/1.1",
+  "OPTIONS /x HTTP/1.1",
+];
+const FIELDS = ["Host: a", "Host: a", "host:\ta:80 ", "X-A:  b ", "x-b:", "Connection: close", "Connection: keep-alive", "x-c: \t\x80\xff", "Expect: 100-continue", "Upgrade: h2c"];
+const BODIES = [
+  ["", ""],
+  ["Content-Length: 5", "hello"],
+  ["Content-Length: 0", ""],
+  ["content-length: 005", "hello"],
+  ["Transfer-Encoding: chunked", "5\r\nhello\r\n0\r\n\r\n"],
+  ["transfer-encoding: chunked", "1\r\nh\r\n004;a=b\r\nello\r\n0\r\nx-sum: 1\r\n\r\n"],
+  ["Transfer-Encoding: chunked", "A;a=b;c\r\n0123456789\r\n0\r\n\r\n"],
+] as const;
+const SPICE = ["\r", "\n", "\r\n", "\0", " ", "\t", ":", ";", "=", ",", "0", "-", "+", "x", "\x7f", "\x80", '"', "chunked", "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", "Host: b\r\n", "\r\n ", "0\r\n\r\n", "GET /h HTTP/1.1\r\nHost: a\r\n\r\n", " HTTP/1.1\r\n", "#", "%", "/..", "//"];
+
+function pick<T>(random: NextRandom, list: readonly T[]): T {
+  return list[random(list.length)] as T;
+}
+
+/** One to three mostly sound requests with up to four mutations. */
+function makeInput(random: NextRandom): string {
+  let text = "";
+  for (let count = 1 + random(3); count > 0; count -= 1) {
+    const [framing, body] = pick(random, BODIES);
+    const lines = ["Host: a", ...Array.from({ length: random(3) }, () => pick(random, FIELDS))];
+    if (random(8) === 0) lines.shift();
+    if (framing !== "") lines.splice(random(lines.length + 1), 0, framing);
+    text += `${pick(random, LINES)}\r\n${lines.map((line) => `${line}\r\n`).join("")}\r\n${body}`;
+  }
+  for (let mutations = random(5); mutations > 0; mutations -= 1) {
+    const at = random(text.length + 1);
+    const kind = random(4);
+    if (kind === 0) text = text.slice(0, at) + pick(random, SPICE) + text.slice(at);
+    else if (kind === 1) text = text.slice(0, at) + text.slice(at + 1 + random(3));
+    else if (kind === 2) text = text.slice(0, at) + String.fromCharCode(random(256)) + text.slice(at + 1);
+    else text = text.slice(0, at) + text.slice(random(text.length + 1), at + 20) + text.slice(at);
+  }
+  return text;
+}
+
+function makePieces(random: NextRandom, bytes: Buffer): readonly Buffer[] {
+  const density = random(3);
+  const cuts = Array.from({ length: density === 0 ? 0 : density === 1 ? random(6) : 60 }, () => random(bytes.length + 1));
+  const edges = [0, ...cuts.sort((left, right) => left - right), bytes.length];
+  return edges.slice(1).map((edge, index) => bytes.subarray(edges[index], edge)).filter((piece) => piece.length > 0);
+}
+
+/** A connection in memory: what both servers ask of a socket. */
+class MemorySocket extends Duplex {
+  override _read(): void {
+    // Bytes come from the test.
+  }
+
+  override _write(_chunk: unknown, _encoding: BufferEncoding, done: () => void): void {
+    done();
+  }
+
+  setTimeout(): this {
+    return this;
+  }
+
+  setKeepAlive(): this {
+    return this;
+  }
+
+  resetAndDestroy(): this {
+    return this.destroy();
+  }
+
+  destroySoon(): void {
+    this.end();
+  }
+}
+
+interface Served {
+  readonly head: string;
+  /** The body, or why there is none; null while it is incomplete. */
+  body: string | null;
+  isWhole: boolean;
+}
+
+/** What reaches an engine that reads each body and answers 200. */
+async function serve(create: (options: HttpServerOptions) => { readonly server: Server }, pieces: readonly Buffer[]): Promise<readonly Served[]> {
+  const served: Served[] = [];
+  const { server } = create({
+    handle: (request, responder) => {
+      const entry: Served = { head: JSON.stringify([request.method, request.path, request.query, request.headers]), body: null, isWhole: false };
+      served.push(entry);
+      void answer(request, responder, entry);
+    },
+    encodeRefusal: () => ({ headers: [], body: Buffer.from("refused") }),
+    pool: new BodyPool({ maxPooledBytes: 100_000, poison: true }),
+    schedule: () => ({ cancel: () => undefined }),
+  });
+  const socket = new MemorySocket();
+  server.emit("connection", socket);
+  for (const piece of pieces) {
+    if (!socket.destroyed) socket.push(Buffer.from(piece));
+    await turn();
+  }
+  for (let quiet = 0; quiet < 12; quiet += 1) await turn();
+  socket.destroy();
+  await turn();
+  return served;
+}
+
+async function answer(request: ClientRequest, responder: Responder, entry: Served): Promise<void> {
+  const reading = await request.readBody(1000);
+  if (reading.ok) {
+    entry.body = Buffer.from(reading.body.bytes).toString("latin1");
+    entry.isWhole = true;
+    reading.body.release();
+  } else entry.body = reading.reason;
+  responder.head(reading.ok ? 200 : 400, []);
+  responder.end(Buffer.from("ok"), !reading.ok);
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+/**
+ * Garbage behind a request may cost it its body, or its turn, in node:http, which parses a whole chunk before it tells of its parts.
+ * So a request that ours serves and theirs does not is given to both without what follows it: the shortest input that brings it.
+ */
+async function checkAlone(input: Buffer, index: number, isWhole: boolean): Promise<Difference | null> {
+  let tooShort = 0;
+  let enough = input.length;
+  while (enough - tooShort > 1) {
+    const middle = (tooShort + enough) >> 1;
+    const served = await serve(createWireServer, [input.subarray(0, middle)]);
+    const entry = served[index];
+    if (entry !== undefined && (entry.isWhole || !isWhole)) enough = middle;
+    else tooShort = middle;
+  }
+  const alone = [input.subarray(0, enough)];
+  return findDifference(await serve(createWireServer, alone), await serve(createHttpServer, alone));
+}
+
+interface Difference {
+  readonly index: number;
+  readonly ours: string;
+  readonly theirs: string;
+}
+
+/** The first request that ours serves and theirs does not, or reads in another way; null without one. */
+function findDifference(ours: readonly Served[], theirs: readonly Served[]): Difference | null {
+  for (const [index, mine] of ours.entries()) {
+    const other = theirs[index];
+    const isAlike = other !== undefined && other.head === mine.head && (!mine.isWhole || (other.isWhole && other.body === mine.body));
+    if (!isAlike) return { index, ours: JSON.stringify(mine), theirs: JSON.stringify(other ?? null) };
+  }
+  return null;
+}
+
+/** Runs `runs` cases from `seed` on. */
+export async function fuzzWireServer(seed: number, runs: number): Promise<FuzzOutcome> {
+  const disagreements: Disagreement[] = [];
+  let served = 0;
+  let stricter = 0;
+  for (let index = 0; index < runs; index += 1) {
+    const random = makeRandom(seed + index);
+    const input = makeInput(random);
+    const pieces = makePieces(random, Buffer.from(input, "latin1"));
+    const ours = await serve(createWireServer, pieces);
+    const theirs = await serve(createHttpServer, pieces);
+    let difference = findDifference(ours, theirs);
+    if (difference !== null) difference = await checkAlone(Buffer.from(input, "latin1"), difference.index, ours[difference.index]?.isWhole === true);
+    if (difference !== null) disagreements.push({ seed: seed + index, input, ours: difference.ours, theirs: difference.theirs });
+    served += ours.length;
+    if (ours.length < theirs.length) stricter += 1;
+  }
+  return { runs, served, stricter, disagreements };
+}
+
+async function main(seconds: number, firstSeed: number): Promise<void> {
+  const until = performance.now() + seconds * 1000;
+  const total = { runs: 0, served: 0, stricter: 0 };
+  for (let seed = firstSeed; performance.now() < until; seed += 200) {
+    const outcome = await fuzzWireServer(seed, 200);
+    total.runs += outcome.runs;
+    total.served += outcome.served;
+    total.stricter += outcome.stricter;
+    for (const each of outcome.disagreements) process.stdout.write(`${JSON.stringify(each)}\n`);
+    if (outcome.disagreements.length > 0) process.exitCode = 1;
+  }
+  process.stdout.write(`${JSON.stringify({ firstSeed, ...total })}\n`);
+}
+
+const program = process.argv[1];
+if (program !== undefined && import.meta.url === pathToFileURL(program).href) {
+  await main(Number(process.argv[2] ?? 20), Number(process.argv[3] ?? 1));
+}

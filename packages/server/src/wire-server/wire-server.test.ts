@@ -1,0 +1,136 @@
+import { afterEach, describe, expect, it } from "vitest";
+
+import { answer, echo, hang, serveWith, startRig } from "../http/fixtures/fake-engine.ts";
+import type { Rig } from "../http/fixtures/fake-engine.ts";
+import { eventually, RawClient } from "../http/fixtures/raw-client.ts";
+import { createWireServer } from "./index.ts";
+import { fuzzWireServer } from "./wire-server.fuzz.ts";
+
+serveWith(createWireServer);
+
+let rig: Rig | null = null;
+afterEach(async () => {
+  await rig?.http.close(0);
+  rig = null;
+});
+
+const HOST = "Host: a\r\n";
+const get = (path: string, fields = ""): string => `GET ${path} HTTP/1.1\r\n${HOST}${fields}\r\n`;
+
+describe("against node:http", () => {
+  it("serves nothing that node:http does not serve, and reads it alike", async () => {
+    const outcome = await fuzzWireServer(1, 1500);
+    expect(outcome.disagreements).toEqual([]);
+    // The inputs are of use only when many are sound and many are not.
+    expect(outcome.served).toBeGreaterThan(400);
+    expect(outcome.served).toBeLessThan(2500);
+  });
+});
+
+describe("the end of a connection", () => {
+  it.each(["close", "keep-alive, Close", "x,close"])("follows the answer to a request with connection: %s", async (options) => {
+    rig = await startRig(echo);
+    const client = await RawClient.open(rig.port);
+    client.send(get("/a", `Connection: ${options}\r\n`) + get("/b"));
+    await client.untilClosed();
+    expect(client.received).toMatch(/connection: close\r\n\r\n\/a 0$/);
+    expect(rig.handled).toHaveLength(1);
+  });
+
+  it("lets a client read an answer that takes longer than the time to linger", async () => {
+    rig = await startRig((seen) => answer(seen, 200, "x".repeat(20_000_000), true), { limits: { lingerMs: 1 } });
+    const client = await RawClient.open(rig.port);
+    client.send(get("/a"));
+    await client.untilClosed();
+    expect(client.receivedBytes).toBeGreaterThan(20_000_000);
+    expect(client.failure).toBeNull();
+  });
+
+  it("does not follow an option that only contains the word", async () => {
+    rig = await startRig(echo);
+    const client = await RawClient.open(rig.port);
+    client.send(get("/a", "Connection: closed\r\n") + get("/b"));
+    await client.until("/b 0");
+    expect(client.statuses).toEqual([200, 200]);
+    client.socket.destroy();
+  });
+
+  it("comes when a body was not read, however much of it has arrived", async () => {
+    rig = await startRig((seen) => answer(seen, 200, "unread", false));
+    const client = await RawClient.open(rig.port);
+    client.send(`POST /a HTTP/1.1\r\n${HOST}Content-Length: 4\r\n\r\nbody${get("/b")}`);
+    await client.untilClosed();
+    expect(client.received).toMatch(/connection: close\r\n\r\nunread$/);
+    expect(rig.handled).toHaveLength(1);
+  });
+});
+
+describe("a head", () => {
+  it("with an octet that no head may hold is refused before it is complete", async () => {
+    rig = await startRig(echo);
+    const client = await RawClient.open(rig.port);
+    client.send("GET /a HTTP/1.1\nHost: a");
+    await client.untilClosed();
+    expect(client.statuses).toEqual([400]);
+  });
+
+  it("of exactly the bound is served, and one byte more is 431", async () => {
+    rig = await startRig(echo, { limits: { maxHeadBytes: 100 } });
+    const size = get("/a", "X: \r\n").length;
+    const client = await RawClient.open(rig.port);
+    client.send(get("/a", `X: ${"b".repeat(100 - size)}\r\n`));
+    await client.until("/a 0");
+    client.send(get("/a", `X: ${"b".repeat(101 - size)}\r\n`));
+    await client.untilClosed();
+    expect(client.statuses).toEqual([200, 431]);
+  });
+});
+
+describe("answers of one connection", () => {
+  it("have no body behind HEAD, whole or streamed, and keep the connection in step", async () => {
+    rig = await startRig((seen) => {
+      if (seen.request.path === "/whole") answer(seen, 200, "12345", false);
+      else {
+        seen.responder.head(200, []);
+        seen.responder.write(Buffer.from("abc"));
+        seen.responder.end(null, false);
+      }
+    });
+    const client = await RawClient.open(rig.port);
+    client.send(`HEAD /whole HTTP/1.1\r\n${HOST}\r\nHEAD /streamed HTTP/1.1\r\n${HOST}\r\n${get("/whole")}`);
+    await client.until("12345");
+    expect(client.statuses).toEqual([200, 200, 200]);
+    expect(client.received.match(/content-length: 5/g)).toHaveLength(2);
+    expect(client.received).not.toContain("abc");
+    client.socket.destroy();
+  });
+
+  it("wait for a client that takes none: no further request starts meanwhile", async () => {
+    rig = await startRig((seen) => answer(seen, 200, "x".repeat(20_000_000), false));
+    const { handled } = rig;
+    const client = await RawClient.open(rig.port);
+    client.stall();
+    client.send(get("/a") + get("/b"));
+    await eventually("the first request is served", () => handled.length === 1);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(handled).toHaveLength(1);
+    client.socket.resume();
+    await eventually("the second request is served", () => handled.length === 2);
+    client.socket.destroy();
+  });
+
+  it("break off a streamed answer whose client is lost, and free the connection", async () => {
+    rig = await startRig(hang);
+    const { handled } = rig;
+    const client = await RawClient.open(rig.port);
+    client.send(get("/a"));
+    await eventually("the engine has the request", () => handled.length === 1);
+    const seen = rig.find("/a");
+    seen.responder.head(200, []);
+    seen.responder.write(Buffer.from("one"));
+    await client.until("one");
+    client.socket.destroy();
+    await eventually("onGone", () => seen.goneCount === 1);
+    expect(seen.responder.write(Buffer.from("two"))).toBe(true);
+  });
+});
