@@ -109,6 +109,7 @@ export const openaiChatSubject: DialectSubject = {
     { pointer: /\/(?:tool_calls|tools)\/\d+\/type$/, reason: "the member beside it says the same", isNeutralAtHome: true },
     { pointer: /^\/tools\/1\/function\/strict$/, reason: "false is the default", isNeutralAtHome: false },
     { pointer: /^\/messages\/4\/name$/, reason: "a function's result pairs with the call before it", isNeutralAtHome: true },
+    { pointer: /^\/(?:top_logprobs$|audio\b)/, reason: "it says how to do what another member asks for", isNeutralAtHome: false },
     { pointer: /\/prompt_cache_breakpoint\/mode$/, reason: "it has one value", isNeutralAtHome: true },
   ],
   canonicalRequest: (body) => {

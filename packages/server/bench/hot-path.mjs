@@ -1,8 +1,8 @@
 // `npm run bench:hot`: CPU per request of the gateway process against a bare relay, a parse-and-stringify proxy and JSON.parse, in
 // one interleaved run. Rounds alternate between the processes under test; medians and ratios are printed, absolute times are noise.
-import { fork } from "node:child_process";
+import { execFileSync, fork } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
-import { cpus, release } from "node:os";
+import { cpus, loadavg, release } from "node:os";
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
 
@@ -33,7 +33,13 @@ const child = (name, args, core) =>
   new Promise((resolve, reject) => {
     const file = fileURLToPath(new URL(`./children/${name}.mjs`, import.meta.url));
     // `taskset` takes the place of Node and starts it on one core; the IPC channel is inherited.
-    const started = fork(file, args, canPin ? { execPath: "/usr/bin/taskset", execArgv: ["-c", String(core), options.node] } : { execPath: options.node });
+    const started = fork(
+      file,
+      args,
+      canPin
+        ? { execPath: "/usr/bin/taskset", execArgv: ["-c", String(core), options.node] }
+        : { execPath: options.node },
+    );
     started.once("message", (message) => resolve({ process: started, ...message }));
     started.once("error", reject);
     started.once("exit", (code) => reject(new Error(`${name} ended with code ${code}`)));
@@ -63,7 +69,15 @@ const median = (numbers) => {
 
 /** CPU µs per completed request of one process, over one round of load. */
 async function runRound(load, subject, { seconds, minRequests, rate }) {
-  load.process.send({ type: "start", port: subject.port, key: KEY, connections: CONNECTIONS, path: subject.path, body: subject.body, rate });
+  load.process.send({
+    type: "start",
+    port: subject.port,
+    key: KEY,
+    connections: CONNECTIONS,
+    path: subject.path,
+    body: subject.body,
+    rate,
+  });
   await sleep(150);
   const pid = subject.process.pid;
   const before = { cpu: cpuSeconds(pid), count: (await ask(load, { type: "count" }, "count")).completed };
@@ -93,27 +107,121 @@ const toMessages = (body) => body.replace('"model":"bench"', '"model":"bench-mes
 /** What is measured. `unit` divides a request into its events; `against` and `target` state the ratio to reach. */
 const ROWS = [
   { id: "relay-1k", label: "bare relay, 1 KB", subject: relay, path: CHAT_PATH, body: chatRequest(false) },
-  { id: "gateway-1k", label: "gateway, same dialect, 1 KB", subject: gateway, path: CHAT_PATH, body: chatRequest(false), against: "relay-1k", target: 2.5 },
-  { id: "wire-1k", label: "gateway with the front end `wire`, same dialect, 1 KB", subject: wire, path: CHAT_PATH, body: chatRequest(false), against: "relay-1k", target: 2.5 },
-  { id: "translated-a-c", label: "gateway, Anthropic client → OpenAI upstream, 1 KB", subject: gateway, path: MESSAGES_PATH, body: anthropicRequest(false), against: "gateway-1k", target: 1.5 },
-  { id: "translated-c-a", label: "gateway, OpenAI client → Anthropic upstream, 1 KB", subject: gateway, path: CHAT_PATH, body: toMessages(chatRequest(false)), against: "gateway-1k", target: 1.5 },
-  { id: "parse-200k", label: "parse + stringify proxy, 200 KB", subject: parser, path: CHAT_PATH, body: chatRequest(false, 204_800), large: true },
-  { id: "gateway-200k", label: "gateway, same dialect, 200 KB", subject: gateway, path: CHAT_PATH, body: chatRequest(false, 204_800), large: true, against: "parse-200k", target: 0.4 },
-  { id: "relay-sse", label: "bare relay, stream", subject: relay, path: CHAT_PATH, body: chatRequest(true), unit: CHAT_EVENTS.length, stream: true },
-  { id: "gateway-sse", label: "gateway, same dialect, stream", subject: gateway, path: CHAT_PATH, body: chatRequest(true), unit: CHAT_EVENTS.length, stream: true, against: "relay-sse", target: 2 },
-  { id: "wire-sse", label: "gateway with the front end `wire`, same dialect, stream", subject: wire, path: CHAT_PATH, body: chatRequest(true), unit: CHAT_EVENTS.length, stream: true, against: "relay-sse", target: 2 },
-  { id: "translated-sse", label: "gateway, Anthropic client ← OpenAI stream", subject: gateway, path: MESSAGES_PATH, body: anthropicRequest(true), unit: CHAT_EVENTS.length, stream: true, against: "gateway-sse", target: null },
+  {
+    id: "gateway-1k",
+    label: "gateway, same dialect, 1 KB",
+    subject: gateway,
+    path: CHAT_PATH,
+    body: chatRequest(false),
+    against: "relay-1k",
+    target: 2.5,
+  },
+  {
+    id: "wire-1k",
+    label: "gateway with the front end `wire`, same dialect, 1 KB",
+    subject: wire,
+    path: CHAT_PATH,
+    body: chatRequest(false),
+    against: "relay-1k",
+    target: 2.5,
+  },
+  {
+    id: "translated-a-c",
+    label: "gateway, Anthropic client → OpenAI upstream, 1 KB",
+    subject: gateway,
+    path: MESSAGES_PATH,
+    body: anthropicRequest(false),
+    against: "gateway-1k",
+    target: 1.5,
+  },
+  {
+    id: "translated-c-a",
+    label: "gateway, OpenAI client → Anthropic upstream, 1 KB",
+    subject: gateway,
+    path: CHAT_PATH,
+    body: toMessages(chatRequest(false)),
+    against: "gateway-1k",
+    target: 1.5,
+  },
+  {
+    id: "parse-200k",
+    label: "parse + stringify proxy, 200 KB",
+    subject: parser,
+    path: CHAT_PATH,
+    body: chatRequest(false, 204_800),
+    large: true,
+  },
+  {
+    id: "gateway-200k",
+    label: "gateway, same dialect, 200 KB",
+    subject: gateway,
+    path: CHAT_PATH,
+    body: chatRequest(false, 204_800),
+    large: true,
+    against: "parse-200k",
+    target: 0.4,
+  },
+  {
+    id: "relay-sse",
+    label: "bare relay, stream",
+    subject: relay,
+    path: CHAT_PATH,
+    body: chatRequest(true),
+    unit: CHAT_EVENTS.length,
+    stream: true,
+  },
+  {
+    id: "gateway-sse",
+    label: "gateway, same dialect, stream",
+    subject: gateway,
+    path: CHAT_PATH,
+    body: chatRequest(true),
+    unit: CHAT_EVENTS.length,
+    stream: true,
+    against: "relay-sse",
+    target: 2,
+  },
+  {
+    id: "wire-sse",
+    label: "gateway with the front end `wire`, same dialect, stream",
+    subject: wire,
+    path: CHAT_PATH,
+    body: chatRequest(true),
+    unit: CHAT_EVENTS.length,
+    stream: true,
+    against: "relay-sse",
+    target: 2,
+  },
+  {
+    id: "translated-sse",
+    label: "gateway, Anthropic client ← OpenAI stream",
+    subject: gateway,
+    path: MESSAGES_PATH,
+    body: anthropicRequest(true),
+    unit: CHAT_EVENTS.length,
+    stream: true,
+    against: "gateway-sse",
+    target: null,
+  },
 ].filter((row) => options.only === undefined || options.only.split(",").some((part) => row.id.includes(part)));
 
 try {
   for (const row of ROWS) {
     const requests = row.stream || row.large ? Math.ceil(Number(options.warmup) / 10) : Number(options.warmup);
-    await runRound(load, { ...row.subject, path: row.path, body: row.body }, { seconds: 1, minRequests: requests, rate: 0 });
+    await runRound(
+      load,
+      { ...row.subject, path: row.path, body: row.body },
+      { seconds: 1, minRequests: requests, rate: 0 },
+    );
   }
   const results = new Map(ROWS.map((row) => [row.id, []]));
   for (let round = 0; round < Number(options.rounds); round++) {
     for (const row of ROWS) {
-      const result = await runRound(load, { ...row.subject, path: row.path, body: row.body }, { seconds: Number(options.seconds), minRequests: 1, rate: RATE });
+      const result = await runRound(
+        load,
+        { ...row.subject, path: row.path, body: row.body },
+        { seconds: Number(options.seconds), minRequests: 1, rate: RATE },
+      );
       results.get(row.id).push(result);
     }
   }
@@ -122,12 +230,14 @@ try {
     const base = row.against === undefined ? undefined : results.get(row.against);
     const baseUnit = ROWS.find((other) => other.id === row.against)?.unit ?? 1;
     // The ratio of neighbours in time: each round has its own base.
-    const ratios = base === undefined ? [] : perUnit.map((value, index) => value / (base[index].microseconds / baseUnit));
+    const ratios =
+      base === undefined ? [] : perUnit.map((value, index) => value / (base[index].microseconds / baseUnit));
     return {
       id: row.id,
       label: row.label,
       unit: row.unit === undefined ? "request" : "event",
       microseconds: median(perUnit),
+      rounds: perUnit.map((value) => Number(value.toFixed(2))),
       min: Math.min(...perUnit),
       max: Math.max(...perUnit),
       perSecond: median(results.get(row.id).map((result) => result.perSecond)),
@@ -139,7 +249,10 @@ try {
   const scan = options.only === undefined || options.only.includes("scan") ? await measureScan(options.node) : [];
   print(figures, scan);
   if (options.json !== undefined)
-    writeFileSync(options.json, `${JSON.stringify({ machine: machine(), connections: CONNECTIONS, figures, scan, rss: residentMiB(gateway.process.pid) }, null, 2)}\n`);
+    writeFileSync(
+      options.json,
+      `${JSON.stringify({ machine: machine(), load: loadavg(), connections: CONNECTIONS, rate: RATE, figures, scan, rss: residentMiB(gateway.process.pid) }, null, 2)}\n`,
+    );
 } finally {
   for (const { process: running } of [mock, load, relay, gateway, wire, parser]) {
     running.removeAllListeners("exit");
@@ -153,7 +266,7 @@ function machine() {
 }
 
 function gatewayNode() {
-  return options.node === process.execPath ? process.version : options.node;
+  return execFileSync(options.node, ["--version"], { encoding: "utf8" }).trim();
 }
 
 function print(figures, scan) {
@@ -167,10 +280,20 @@ function print(figures, scan) {
   ];
   for (const row of figures) {
     const range = `${row.microseconds.toFixed(1)} [${row.min.toFixed(1)}–${row.max.toFixed(1)}]`;
-    const verdict = row.ratio === null ? "" : row.target === null ? "" : `≤ ${row.target} ${row.ratio <= row.target ? "reached" : "MISSED"}`;
-    out.push(`| ${row.label} | ${range} | ${row.unit} | ${row.perSecond.toFixed(0)} | ${row.ratio === null ? "" : row.ratio.toFixed(2)} | ${row.against ?? ""} | ${verdict} |`);
+    const verdict =
+      row.ratio === null
+        ? ""
+        : row.target === null
+          ? ""
+          : `≤ ${row.target} ${row.ratio <= row.target ? "reached" : "MISSED"}`;
+    out.push(
+      `| ${row.label} | ${range} | ${row.unit} | ${row.perSecond.toFixed(0)} | ${row.ratio === null ? "" : row.ratio.toFixed(2)} | ${row.against ?? ""} | ${verdict} |`,
+    );
   }
-  for (const row of scan) out.push(`| ${row.label} | ${row.microseconds.toFixed(2)} | text | | ${row.ratio.toFixed(2)}× faster | JSON.parse(toString) ${row.baseline.toFixed(2)} µs | ${row.target === null ? "" : `≥ ${row.target} ${row.ratio >= row.target ? "reached" : "MISSED"}`} |`);
+  for (const row of scan)
+    out.push(
+      `| ${row.label} | ${row.microseconds.toFixed(2)} | text | | ${row.ratio.toFixed(2)}× faster | JSON.parse(toString) ${row.baseline.toFixed(2)} µs | ${row.target === null ? "" : `≥ ${row.target} ${row.ratio >= row.target ? "reached" : "MISSED"}`} |`,
+    );
   out.push("", `gateway process: ${residentMiB(gateway.process.pid).toFixed(0)} MiB resident after the run`);
   process.stdout.write(`${out.join("\n")}\n`);
 }

@@ -22,6 +22,7 @@ import {
   type Explanation,
   type ExplainRequest,
   type GatewayConfig,
+  type Hook,
   type Logger,
   type ProviderKind,
   type Random,
@@ -54,6 +55,8 @@ export interface CreateGatewayOptions {
   readonly authenticator?: Authenticator;
   /** Resolves `env:` and `file:` references in the configuration. Embedded gateways have none unless the host gives one. */
   readonly resolveSecret?: SecretResolver;
+  /** Guardrails, policies and observers, called in this order. */
+  readonly hooks?: readonly Hook[];
   readonly limits?: Partial<EngineLimits>;
   readonly breaker?: BreakerLimits;
   /** Where front ends gather request bodies; by default a pool that keeps 16 MiB of released memory. */
@@ -143,6 +146,7 @@ function composeGateway(config: GatewayConfig, options: CreateGatewayOptions): G
     makeAuthenticator: (snapshot) => options.authenticator ?? new KeyRing(snapshot.keys),
     observers: [{ onOutcome: (outcome) => events.emit("outcome", outcome) }],
     userAgent: `dragoman/${VERSION}`,
+    ...(options.hooks === undefined ? {} : { hooks: options.hooks }),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
     ...(options.breaker === undefined ? {} : { breaker: options.breaker }),
   });

@@ -2,7 +2,7 @@
  * Forwards a stream of the client's own dialect: records go out as the bytes they came in, an observer watches for content,
  * usage, errors and the end. Neighbouring records of one read are copied once and written together.
  */
-import { RecordFlag, type StreamObserver } from "../dialect/index.ts";
+import { RecordFlag, type StreamDecoder, type StreamObserver } from "../dialect/index.ts";
 import { createRecordReader, type FramedRecord, type RecordReader } from "../stream/index.ts";
 import type { AnswerOutlet, AnswerReader, ReaderOptions } from "./answer-reader.ts";
 import { brokenAnswer } from "./failures.ts";
@@ -12,6 +12,8 @@ export class ForwardStreamReader implements AnswerReader {
   readonly #outlet: AnswerOutlet;
   readonly #observer: StreamObserver;
   readonly #records: RecordReader;
+  /** Decodes beside the forwarding where hooks look on; null where none does. */
+  readonly #tapDecoder: StreamDecoder | null;
   readonly #terminator: Uint8Array | null;
   readonly #secrets: readonly (string | null)[];
   #chunk: Uint8Array | null = null;
@@ -25,6 +27,9 @@ export class ForwardStreamReader implements AnswerReader {
     this.#terminator = options.client.streamTerminator ?? null;
     this.#secrets = options.secrets;
     this.#observer = options.provider.createStreamObserver(options.decodeContext, options.head);
+    const { taps } = options;
+    this.#tapDecoder =
+      taps === null ? null : options.provider.createStreamDecoder(options.decodeContext, (event) => void taps.pass(event));
     this.#records = createRecordReader(options.provider.framing, {
       maxRecordBytes: options.limits.maxRecordBytes,
       onRecord: (record) => this.#onRecord(record),
@@ -57,6 +62,7 @@ export class ForwardStreamReader implements AnswerReader {
       return;
     }
     // The answer is whole although its last record is missing: the client still has to get one.
+    this.#tapDecoder?.finish();
     if (this.#terminator !== null) this.#outlet.write(this.#terminator);
     this.#complete();
   }
@@ -64,6 +70,7 @@ export class ForwardStreamReader implements AnswerReader {
   #onRecord(record: FramedRecord): void {
     if (this.#isDone || !record.hasData) return;
     const flags = this.#observer.observe(record);
+    this.#tapDecoder?.push(record);
     if ((flags & RecordFlag.error) !== 0) {
       this.#onErrorRecord(record, flags);
       return;

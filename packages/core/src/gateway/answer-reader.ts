@@ -2,6 +2,7 @@
 import type { ClientDialect, DecodeContext, AnswerContext, ProviderDialect, RequestHead } from "../dialect/index.ts";
 import type { NeutralError, Usage } from "../ir/index.ts";
 import type { ScannerPool } from "../json/index.ts";
+import type { EventTaps } from "./event-taps.ts";
 import type { EngineLimits } from "./limits.ts";
 
 /** Reads one answer's body. Calls are synchronous; after `fail`, `whole` or `complete` on the outlet nothing more comes. */
@@ -42,4 +43,8 @@ export interface ReaderOptions {
   readonly answerContext: AnswerContext;
   readonly limits: EngineLimits;
   readonly scanners: ScannerPool;
+  /** The event hooks of this answer, or null. */
+  readonly taps: EventTaps | null;
+  /** Credentials of the provider: what it says about an error may hold them. */
+  readonly secrets: readonly (string | null)[];
 }

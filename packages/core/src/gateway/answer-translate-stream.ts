@@ -2,6 +2,7 @@
 import type { StreamDecoder, StreamEncoder } from "../dialect/index.ts";
 import type { NeutralError, StreamEvent } from "../ir/index.ts";
 import { createRecordReader, type RecordReader } from "../stream/index.ts";
+import type { EventTaps } from "./event-taps.ts";
 import type { AnswerOutlet, AnswerReader, ReaderOptions } from "./answer-reader.ts";
 import { isContentBearing } from "./content-bearing.ts";
 import { brokenAnswer } from "./failures.ts";
@@ -11,11 +12,13 @@ export class TranslateStreamReader implements AnswerReader {
   readonly #decoder: StreamDecoder;
   readonly #encoder: StreamEncoder;
   readonly #records: RecordReader;
+  readonly #taps: EventTaps | null;
   #outbox: Uint8Array[] = [];
   #isDone = false;
 
   constructor(options: ReaderOptions) {
     this.#outlet = options.outlet;
+    this.#taps = options.taps;
     this.#encoder = options.client.createStreamEncoder(options.answerContext, (bytes) => {
       this.#outbox.push(bytes);
     });
@@ -69,6 +72,11 @@ export class TranslateStreamReader implements AnswerReader {
       default:
         break;
     }
+    if (this.#taps === null) this.#encode(event);
+    else for (const passed of this.#taps.pass(event)) if (!this.#isDone) this.#encode(passed);
+  }
+
+  #encode(event: StreamEvent): void {
     const refusal = this.#encoder.encode(event);
     if (refusal !== null) {
       this.#fail(refusal);

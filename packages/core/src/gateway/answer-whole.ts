@@ -3,7 +3,7 @@
  * client whose upstream answered whole gets the stream that the answer stands for.
  */
 import type { NeutralError, NeutralResponse } from "../ir/index.ts";
-import { eventsOfResponse } from "../ir/index.ts";
+import { eventsOfResponse, ResponseAssembler } from "../ir/index.ts";
 import type { Document, JsonSyntaxError, ScannerPool } from "../json/index.ts";
 import { MemberFinder } from "../stream/index.ts";
 import type { AnswerOutlet, AnswerReader, ReaderOptions } from "./answer-reader.ts";
@@ -83,7 +83,8 @@ export class TranslateWholeReader extends WholeReader {
       this.outlet.fail(broken, false);
       return;
     }
-    const encoded = this.options.client.encodeResponse(decoded.response, this.options.answerContext);
+    const response = tapWhole(this.options, decoded.response);
+    const encoded = this.options.client.encodeResponse(response, this.options.answerContext);
     if (encoded.ok) this.outlet.whole(encoded.body);
     else this.outlet.fail(encoded.error, false);
   }
@@ -109,7 +110,7 @@ export class StreamedWholeReader extends WholeReader {
     const encoder = client.createStreamEncoder(answerContext, (bytes) => {
       pieces.push(bytes);
     });
-    for (const event of eventsOfResponse(decoded.response)) {
+    for (const event of eventsOfResponse(tapWhole(this.options, decoded.response))) {
       const refusal = encoder.encode(event);
       if (refusal === null) continue;
       this.outlet.fail(refusal, false);
@@ -159,7 +160,11 @@ export class ForwardWholeReader implements AnswerReader {
       return;
     }
     this.#chunks.add(chunk);
-    if (this.#chunks.byteLength > this.#options.limits.maxHeldResponseBytes) this.#passInPieces();
+    if (this.#chunks.byteLength > this.#options.limits.maxHeldResponseBytes && this.#options.taps === null) this.#passInPieces();
+    else if (this.#chunks.byteLength > this.#options.limits.maxResponseBytes) {
+      this.#isDone = true;
+      this.#outlet.fail(brokenAnswer("The provider's answer is larger than allowed."), false);
+    }
   }
 
   end(): void {
@@ -214,12 +219,34 @@ export class ForwardWholeReader implements AnswerReader {
       this.#outlet.fail(observed.error, false);
       return;
     }
+    this.#tap(document);
     this.#outlet.hasContent = true;
     this.#outlet.usage = observed.usage;
     this.#outlet.stopWord = observed.stopWord;
     this.#outlet.whole(body);
   }
+
+  /** Lets event hooks look on; they cannot change what is forwarded. */
+  #tap(document: Document): void {
+    if (this.#options.taps === null) return;
+    const decoded = this.#options.provider.decodeResponse(document, this.#options.decodeContext);
+    if (decoded.ok) tapWhole(this.#options, decoded.response);
+  }
 }
+
+/** Passes a whole answer through the event hooks as the stream that it stands for. */
+const tapWhole = ({ taps }: ReaderOptions, response: NeutralResponse): NeutralResponse => {
+  if (taps === null) return response;
+  const assembler = new ResponseAssembler();
+  for (const event of eventsOfResponse(response)) for (const passed of taps.pass(event)) assembler.add(passed);
+  return taps.writes ? { ...assembler.response(), ...keptMembers(response) } : response;
+};
+
+/** What the events of a whole answer do not carry, and hooks therefore cannot change. */
+const keptMembers = ({ created, extensions }: NeutralResponse): Pick<NeutralResponse, "created" | "extensions"> => ({
+  extensions,
+  ...(created === undefined ? {} : { created }),
+});
 
 const noteResponse = (outlet: AnswerOutlet, response: NeutralResponse): void => {
   outlet.hasContent = true;

@@ -29,7 +29,6 @@ export async function runAttempts(exchange: Exchange, plan: Plan, model: Resolve
   exchange.deploymentsTried += 1;
   const failures: FailedAttempt[] = [];
   let attemptsOnDeployment = 0;
-  let hasSwitchedCredential = false;
   while (candidate !== null) {
     exchange.candidate = candidate;
     exchange.issues = candidate.issues;
@@ -42,8 +41,7 @@ export async function runAttempts(exchange: Exchange, plan: Plan, model: Resolve
     failures.push({ error: result.error, answer: result.answer, candidate });
     if (exchange.isExpired) return upstreamTimeout(true);
     if (exchange.isClientGone) return null;
-    if (!hasSwitchedCredential && hasOtherCredential(exchange, candidate, credential, result.error)) {
-      hasSwitchedCredential = true;
+    if (hasOtherCredential(exchange, candidate, credential, result.error)) {
       attemptsOnDeployment -= 1;
       continue;
     }
@@ -60,7 +58,6 @@ export async function runAttempts(exchange: Exchange, plan: Plan, model: Resolve
     candidate = plan.next(exchange.clock.nowMs(), minWindow);
     if (candidate !== null) exchange.deploymentsTried += 1;
     attemptsOnDeployment = 0;
-    hasSwitchedCredential = false;
   }
   return report(exchange, failures);
 }

@@ -4,21 +4,22 @@
  * sending → reading → settled. Before the commit everything for the client is held in the gate, and a failure leaves no trace;
  * after it this attempt is the answer. `settled` is reached exactly once; the connection may end a moment later (`trailing`).
  */
-import { findHeader, type AnswerContext, type ClientDialect, type DecodeContext, type HeaderList, type RequestHead } from "../dialect/index.ts";
+import type { AnswerContext, ClientDialect, DecodeContext, HeaderList, RequestHead } from "../dialect/index.ts";
 import type { Credential } from "../config/index.ts";
 import type { NeutralError, Operation, Usage } from "../ir/index.ts";
 import type { ScannerPool } from "../json/index.ts";
 import type { PlanCandidate } from "../route/index.ts";
 import { CommitGate } from "../stream/index.ts";
 import { ErrorReader, type ErrorAnswer } from "./answer-error.ts";
-import { ForwardStreamReader } from "./answer-forward-stream.ts";
 import { readUpstreamRequestId } from "./answer-headers.ts";
-import type { AnswerOutlet, AnswerReader, ReaderOptions } from "./answer-reader.ts";
+import type { AnswerOutlet, AnswerReader } from "./answer-reader.ts";
 import { TranslateStreamReader } from "./answer-translate-stream.ts";
-import { CountReader, ForwardWholeReader, StreamedWholeReader, TranslateWholeReader } from "./answer-whole.ts";
+import { chooseReader } from "./choose-reader.ts";
 import { Deadline, type Deadlines } from "./deadlines.ts";
 import type { Delivery } from "./delivery.ts";
 import { brokenAnswer, internalFailure, transportFailure, upstreamTimeout } from "./failures.ts";
+import { TapFailure, type EventTaps } from "./event-taps.ts";
+import { hookFailure } from "./hook-runner.ts";
 import type { EngineLimits } from "./limits.ts";
 import type { BodyBuffer, Clock, Settlement, Timer, UpstreamCall, UpstreamClient, UpstreamFailure, UpstreamRequest, UpstreamSink } from "./ports.ts";
 import { settlementRule } from "./settlement.ts";
@@ -57,6 +58,10 @@ export interface AttemptHost {
   openAnswer(attempt: Attempt, isStream: boolean): void;
   /** Gives a whole answer to the client. */
   answerWhole(attempt: Attempt, body: Uint8Array): void;
+  /** The event hooks of one answer, or null. Throws `TapFailure`. */
+  openTaps(): EventTaps | null;
+  /** Asks the commit hooks; null when there are none. Resolves with the error that stands against the commit, or null. */
+  approveCommit(attempt: Attempt): Promise<NeutralError | null> | null;
   /** No further attempt can follow: the exchange gives up its hold on the body. */
   onCommit(): void;
 }
@@ -85,6 +90,8 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
   #isComplete = false;
   #isAbandoned = false;
   #isPaused = false;
+  /** What waits for the commit hooks; null while none decides. */
+  #deferred: (() => void)[] | null = null;
   #isTransportOver = false;
   #trailingTimer: Timer | null = null;
   #onTrailingOver: (() => void) | null = null;
@@ -129,7 +136,15 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
       connectTimeoutMs: deployment.timeouts.connectMs,
     };
     this.#host.body.retain();
-    const call = this.#host.upstream.send(request, this);
+    let call: UpstreamCall;
+    try {
+      call = this.#host.upstream.send(request, this);
+    } catch (thrown) {
+      // What could not be written was never sent: no transport will report on it.
+      this.#host.body.release();
+      this.#failByDefect(thrown);
+      return;
+    }
     this.#call = call;
     // A transport may report from inside `send`, when there was no call yet to pause or cancel.
     if (this.#state === "settled") call.cancel();
@@ -154,7 +169,7 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
     try {
       this.#reader = this.#chooseReader(status, headers);
     } catch (thrown) {
-      this.#failByDefect(thrown);
+      this.#onThrown(thrown);
     }
   }
 
@@ -173,7 +188,7 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
     try {
       reader.data(chunk);
     } catch (thrown) {
-      this.#failByDefect(thrown);
+      this.#onThrown(thrown);
     }
     this.#expectUsage();
   }
@@ -191,7 +206,7 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
   // --- what a reader does with the answer
 
   write(bytes: Uint8Array): void {
-    if (this.#state === "settled") return;
+    if (this.#state === "settled" || this.#defer(() => this.write(bytes))) return;
     if (this.#isCommitted) {
       this.#host.delivery.push(bytes);
       // Only what the client sees is a sign of life for it: an upstream's pings may end here.
@@ -200,7 +215,11 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
   }
 
   commit(): void {
-    if (this.#isCommitted || this.#state === "settled") return;
+    if (this.#isCommitted || this.#state === "settled" || this.#deferred !== null) return;
+    this.#whenApproved(() => this.#openGate());
+  }
+
+  #openGate(): void {
     this.#isCommitted = true;
     const held = this.#gate.open();
     this.#host.openAnswer(this, this.#isStream);
@@ -210,7 +229,10 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
   }
 
   whole(body: Uint8Array): void {
-    if (this.#state === "settled") return;
+    if (this.#state !== "settled") this.#whenApproved(() => this.#deliverWhole(body));
+  }
+
+  #deliverWhole(body: Uint8Array): void {
     this.#isCommitted = true;
     this.#isComplete = true;
     this.#host.onCommit();
@@ -220,14 +242,14 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
 
   complete(): void {
     // A reader goes on to the end of its chunk also when a write of it was too much and has failed the attempt.
-    if (this.#state === "settled") return;
+    if (this.#state === "settled" || this.#defer(() => this.complete())) return;
     this.#isComplete = true;
     this.#host.delivery.end();
     this.#settle({ kind: "answered" });
   }
 
   fail(error: NeutralError, forwarded: boolean): void {
-    if (this.#state === "settled") return;
+    if (this.#state === "settled" || this.#defer(() => this.fail(error, forwarded))) return;
     if (!this.#isCommitted) {
       this.#gate.discard();
       this.#settle({ kind: "failed", error, answer: null });
@@ -238,6 +260,46 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
     this.#cancelCall();
     if (!forwarded) this.#tellClient(error);
     this.#host.delivery.end();
+  }
+
+  /**
+   * Lets the commit hooks decide before the client sees anything. Without hooks that is at once; with them the upstream is paused,
+   * and what its reader still does with the rest of a read waits in order until they have decided.
+   */
+  #whenApproved(commit: () => void): void {
+    const approval = this.#host.approveCommit(this);
+    if (approval === null) {
+      commit();
+      return;
+    }
+    this.#deferred = [];
+    this.#call?.pause();
+    void approval.then((error) => this.#onApproval(error, commit));
+  }
+
+  #onApproval(error: NeutralError | null, commit: () => void): void {
+    const deferred = this.#deferred ?? [];
+    this.#deferred = null;
+    if (this.#state === "settled") return;
+    if (error !== null) {
+      this.#isOwnAbort = true;
+      this.fail(error, false);
+      return;
+    }
+    try {
+      commit();
+      for (const action of deferred) action();
+    } catch (thrown) {
+      this.#onThrown(thrown);
+    }
+    if (!this.#isPaused) this.#call?.resume();
+  }
+
+  /** Keeps an action until the commit hooks have decided; false when nothing is being decided. */
+  #defer(action: () => void): boolean {
+    if (this.#deferred === null) return false;
+    this.#deferred.push(action);
+    return true;
   }
 
   // --- what the exchange reports
@@ -319,7 +381,7 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
   }
 
   #chooseReader(status: number, headers: HeaderList): AnswerReader | null {
-    const { provider, deployment, isForward } = this.candidate;
+    const { provider, deployment } = this.candidate;
     const { client, head, limits, operation } = this.#host;
     const profile = deployment.profiles.get(provider.id) ?? {};
     const context: DecodeContext = {
@@ -338,32 +400,26 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
         nowMs: this.#host.clock.nowMs(),
         onError: (answer) => this.#failWithAnswer(answer),
       });
-    if (status !== 200) {
-      this.fail({ ...brokenAnswer(`The provider answered with the unexpected status ${status}.`), retrySame: false }, false);
-      return null;
-    }
-    const options: ReaderOptions = {
-      outlet: this,
-      client,
-      provider,
-      head,
-      decodeContext: context,
-      answerContext: this.#host.answerContext(this.candidate),
-      limits,
-      secrets: deployment.provider.credentials.map((credential) => credential.secret),
-      scanners: this.#host.answerScanners,
-    };
-    const kind = contentKind(findHeader(headers, "content-type"));
-    const isRewritten = !isForward || provider.normalizesAnswers(profile);
-    if (kind === "stream" && this.#isStream)
-      return isRewritten ? new TranslateStreamReader(options) : new ForwardStreamReader(options);
-    if (kind !== "json") {
-      this.fail(brokenAnswer("The provider's answer has an unexpected content type."), false);
-      return null;
-    }
-    if (operation === "count-tokens") return new CountReader(options);
-    if (this.#isStream) return new StreamedWholeReader(options);
-    return isRewritten ? new TranslateWholeReader(options) : new ForwardWholeReader(options);
+    const chosen = chooseReader(
+      status,
+      headers,
+      { operation, isStream: this.#isStream, isForward: this.candidate.isForward },
+      {
+        outlet: this,
+        client,
+        provider,
+        head,
+        decodeContext: context,
+        answerContext: this.#host.answerContext(this.candidate),
+        limits,
+        taps: operation === "generate" ? this.#host.openTaps() : null,
+        secrets: deployment.provider.credentials.map((credential) => credential.secret),
+        scanners: this.#host.answerScanners,
+      },
+    );
+    if (chosen.ok) return chosen.reader;
+    this.fail(chosen.error, false);
+    return null;
   }
 
   #failWithAnswer(answer: ErrorAnswer): void {
@@ -392,8 +448,14 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
     try {
       this.#reader?.end();
     } catch (thrown) {
-      this.#failByDefect(thrown);
+      this.#onThrown(thrown);
     }
+  }
+
+  /** A hook that must not fail has failed, or dialect code threw. */
+  #onThrown(thrown: unknown): void {
+    if (thrown instanceof TapFailure) this.#breakOff(hookFailure());
+    else this.#failByDefect(thrown);
   }
 
   /**
@@ -468,12 +530,3 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
     this.#expectLife();
   }
 }
-
-/** What a `content-type` announces; a missing one may be JSON, which its bytes then show. */
-const contentKind = (contentType: string | undefined): "stream" | "json" | "other" => {
-  if (contentType === undefined) return "json";
-  const semicolon = contentType.indexOf(";");
-  const mediaType = (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
-  if (mediaType === "text/event-stream" || mediaType === "application/x-ndjson") return "stream";
-  return mediaType === "application/json" || mediaType.endsWith("+json") ? "json" : "other";
-};

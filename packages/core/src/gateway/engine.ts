@@ -3,6 +3,7 @@ import type { DialectRegistry } from "../dialect/index.ts";
 import type { GenerationHolder, Snapshot } from "../config/index.ts";
 import type { BackoffLimits, HealthBoard, RetryBudget } from "../route/index.ts";
 import type { ScannerPool } from "../json/index.ts";
+import type { HookRunner } from "./hook-runner.ts";
 import type { EngineLimits } from "./limits.ts";
 import type { Observer } from "./outcome.ts";
 import type { Authenticator, Ports } from "./ports.ts";
@@ -22,6 +23,7 @@ export interface Engine {
   /** For upstream answers: a repeated name is no reason to lose one, the last wins. */
   readonly answerScanners: ScannerPool;
   readonly tracker: TaskTracker;
+  readonly hooks: HookRunner;
   readonly observers: readonly Observer[];
   /** When the gateway started, milliseconds since 1970. */
   readonly startedMs: number;

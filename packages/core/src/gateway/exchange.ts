@@ -13,6 +13,8 @@ import type { Attempt, AttemptHost } from "./attempt.ts";
 import { Deadline, Deadlines, type DeadlineName } from "./deadlines.ts";
 import { Delivery, type DeliveryHost } from "./delivery.ts";
 import type { Engine } from "./engine.ts";
+import { EventTaps } from "./event-taps.ts";
+import type { HookView } from "./hook.ts";
 import type { EngineLimits } from "./limits.ts";
 import type { ExchangeOutcome } from "./outcome.ts";
 import type { BodyBuffer, ClientRequest, Clock, Principal, Responder, Settlement, Ticket, UpstreamClient } from "./ports.ts";
@@ -63,6 +65,7 @@ export class Exchange implements AttemptHost, DeliveryHost {
   #status = 0;
   #error: NeutralError | null = null;
   #isUnderPressure = false;
+  #isClientReleased = false;
   #wakeUp: (() => void) | null = null;
   readonly #counts: Record<string, number> = {};
   readonly #delivered: Promise<void>;
@@ -202,6 +205,40 @@ export class Exchange implements AttemptHost, DeliveryHost {
   }
 
   /** Something threw that should not have: a defect, for the log. */
+  /** What hooks are told of this exchange. */
+  hookView(): HookView | null {
+    if (this.principal === null) return null;
+    return {
+      requestId: this.requestId,
+      principal: this.principal,
+      model: this.head.model,
+      clientDialect: this.client.id,
+      operation: this.operation,
+      isStream: this.head.stream,
+    };
+  }
+
+  openTaps(): EventTaps | null {
+    const view = this.engine.hooks.hasEventHooks ? this.hookView() : null;
+    return view === null ? null : EventTaps.open(this.engine.hooks, view);
+  }
+
+  approveCommit(attempt: Attempt): Promise<NeutralError | null> | null {
+    const view = this.engine.hooks.hasCommitHooks ? this.hookView() : null;
+    if (view === null) return null;
+    const { deployment } = attempt.candidate;
+    return this.engine.hooks
+      .runCommitHooks({ ...view, deploymentId: deployment.id, usage: attempt.usage })
+      .then((decision) => (decision.kind === "continue" ? null : decision.error));
+  }
+
+  /** Puts a hook's body in the place of the client's; everything that follows reads the new one. */
+  replaceBody(body: BodyBuffer): void {
+    this.onCommit();
+    this.keepBody(body);
+    this.neutralError = null;
+  }
+
   reportDefect(thrown: unknown): void {
     this.engine.ports.logger.error({ requestId: this.requestId, error: describeThrown(thrown) }, "an exchange failed inside the gateway");
   }
@@ -252,6 +289,7 @@ export class Exchange implements AttemptHost, DeliveryHost {
   }
 
   onGone(): void {
+    this.#releaseClient();
     this.deadlines.clear(Deadline.stall);
     this.deadlines.clear(Deadline.keepAlive);
     this.#resolveDelivered?.();
@@ -260,9 +298,17 @@ export class Exchange implements AttemptHost, DeliveryHost {
   }
 
   onDelivered(): void {
+    this.#releaseClient();
     this.deadlines.clear(Deadline.stall);
     this.deadlines.clear(Deadline.keepAlive);
     this.#resolveDelivered?.();
+  }
+
+  /** The client has its answer or is gone, and holds no place any more; what the upstream still does goes on without it. */
+  #releaseClient(): void {
+    if (this.#isClientReleased) return;
+    this.#isClientReleased = true;
+    this.ticket?.releaseClient();
   }
 
   /** Resolves when the client has its answer, or is gone. */

@@ -9,6 +9,8 @@ import type { NeutralError } from "../ir/index.ts";
 import { ScannerPool } from "../json/index.ts";
 import { DEFAULT_BACKOFF, HealthBoard, RetryBudget, type BackoffLimits, type BreakerLimits } from "../route/index.ts";
 import { buildJsonHeaders } from "./answer-headers.ts";
+import { HookRunner } from "./hook-runner.ts";
+import type { Hook } from "./hook.ts";
 import { limitsOf, type Engine } from "./engine.ts";
 import { Exchange } from "./exchange.ts";
 import { explainRequest, type ExplainRequest, type Explanation } from "./explain.ts";
@@ -28,6 +30,8 @@ export interface GatewayEngineOptions {
   /** Makes the look-up of client keys for a snapshot; called once per generation. */
   readonly makeAuthenticator: (snapshot: Snapshot) => Authenticator;
   readonly observers?: readonly Observer[];
+  /** Guardrails, policies and observers of the host, called in this order. */
+  readonly hooks?: readonly Hook[];
   readonly limits?: Partial<EngineLimits>;
   readonly breaker?: BreakerLimits;
   readonly backoff?: BackoffLimits;
@@ -76,6 +80,7 @@ export class GatewayEngine {
         this.#hasFailedTask = true;
         ports.logger.error({ task: name, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }, "a task of the gateway failed");
       }),
+      hooks: new HookRunner(options.hooks ?? [], ports.clock, ports.logger),
       observers: options.observers ?? [],
       startedMs,
       userAgent: options.userAgent,

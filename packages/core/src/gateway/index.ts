@@ -6,6 +6,18 @@ export type { ExchangeOutcome, Observer } from "./outcome.ts";
 export { FREE_ADMISSION } from "./free-admission.ts";
 export { DEFAULT_ENGINE_LIMITS } from "./limits.ts";
 export type { EngineLimits } from "./limits.ts";
+export type {
+  CommitVerdict,
+  CommitView,
+  EventHook,
+  EventTap,
+  Hook,
+  HookBlock,
+  HookView,
+  RequestHook,
+  RequestVerdict,
+  RequestView,
+} from "./hook.ts";
 export { maskSecrets } from "./mask-secrets.ts";
 export type {
   Admission,

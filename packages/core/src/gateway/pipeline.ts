@@ -17,6 +17,7 @@ import {
   unsupportedMedia,
 } from "./failures.ts";
 import { listModels } from "./model-list.ts";
+import type { BodyBuffer } from "./ports.ts";
 
 /**
  * Runs one exchange to its end; with a `refusal` that end comes at once. Never rejects: what is thrown inside ends the exchange
@@ -43,6 +44,8 @@ export async function runExchange(exchange: Exchange, refusal: NeutralError | nu
       exchange.reportDefect(thrown);
     }
   }
+  const { hooks } = exchange.engine;
+  if (hooks.hooks.length > 0) await hooks.runOutcomeHooks(outcome);
 }
 
 /** The dialect that failed may fail again when it is to write the error: then the connection is all that is left to tell by. */
@@ -70,7 +73,12 @@ async function serve(exchange: Exchange): Promise<NeutralError | null> {
   if (operation === "list-models" || operation === "get-model") return listModels(exchange, operation);
   const unreadable = checkMedia(exchange) ?? (await readBody(exchange));
   if (unreadable !== null) return unreadable;
-  const model = resolveModel(exchange);
+  const asked = resolveModel(exchange);
+  if ("class" in asked) return asked;
+  const hooked = exchange.engine.hooks.hasRequestHooks ? await runRequestHooks(exchange) : null;
+  if (hooked !== null) return hooked;
+  // A hook may have changed the model; permission is checked on what is dispatched.
+  const model = exchange.engine.hooks.hasRequestHooks ? resolveModel(exchange) : asked;
   if ("class" in model) return model;
   if (exchange.isClientGone) return null;
   return runAttempts(exchange, makePlan(exchange, model), model);
@@ -115,6 +123,11 @@ async function readBody(exchange: Exchange): Promise<NeutralError | null> {
   if (!reading.ok) return bodyFailure(reading.reason, maxBodyBytes);
   exchange.hasUnreadBody = false;
   exchange.keepBody(reading.body);
+  return readRequest(exchange);
+}
+
+/** Scans the body that the exchange holds and reads its head. */
+function readRequest(exchange: Exchange): NeutralError | null {
   const document = exchange.scanBody();
   if ("code" in document) return jsonFailure(document);
   if (exchange.route === null) return internalFailure();
@@ -123,6 +136,25 @@ async function readBody(exchange: Exchange): Promise<NeutralError | null> {
   exchange.head = head.head;
   return null;
 }
+
+/** Asks the request hooks in order; each sees what the one before it left. */
+async function runRequestHooks(exchange: Exchange): Promise<NeutralError | null> {
+  const { hooks } = exchange.engine;
+  for (const hook of hooks.hooks) {
+    const view = exchange.hookView();
+    if (view === null) return internalFailure();
+    const decision = await hooks.runRequestHook(hook, { ...view, document: exchange.document });
+    if (decision.kind === "refused") return decision.error;
+    if (decision.kind === "continue") continue;
+    exchange.replaceBody(plainBody(decision.body));
+    const unreadable = readRequest(exchange);
+    if (unreadable !== null) return unreadable;
+  }
+  return null;
+}
+
+/** A body outside the pool: the garbage collector is its owner. */
+const plainBody = (bytes: Uint8Array): BodyBuffer => ({ bytes, retain: () => undefined, release: () => undefined });
 
 function resolveModel(exchange: Exchange): ResolvedModel | NeutralError {
   const name = exchange.head.model;

@@ -189,6 +189,8 @@ export interface Ticket {
   /** Deployment-scope hold before an attempt; a refusal means the next candidate. */
   attempt(deploymentId: string): AdmissionRefusal | null;
   settle(settlement: Settlement): void;
+  /** The client has its answer or is gone: parallel slots return, while the account stays open for what the upstream still does. */
+  releaseClient(): void;
   close(): void;
 }
 

@@ -22,6 +22,7 @@ export class CountedTicket implements Ticket {
   readonly granted: string[] = [];
   holds = 0;
   closes = 0;
+  clientReleases = 0;
   readonly #random: SeededRandom;
   readonly #onViolation: (message: string) => void;
 
@@ -56,8 +57,15 @@ export class CountedTicket implements Ticket {
       this.#onViolation("a settlement without its attempt");
   }
 
+  releaseClient(): void {
+    this.#requireOpen("releaseClient");
+    this.clientReleases += 1;
+    if (this.clientReleases > 1) this.#onViolation("a client released twice");
+  }
+
   close(): void {
     this.closes += 1;
+    if (this.clientReleases !== 1) this.#onViolation("closed before the client was released");
     if (this.closes > 1) this.#onViolation("a second close");
     if (this.granted.length !== this.settlements.length) this.#onViolation("closed with an unsettled attempt");
   }

@@ -125,7 +125,13 @@ export class ManualGateway {
         admission: {
           open: () => ({
             ok: true,
-            ticket: { hold: () => null, attempt: () => null, settle: () => undefined, close: () => undefined },
+            ticket: {
+              hold: () => null,
+              attempt: () => null,
+              settle: () => undefined,
+              releaseClient: () => undefined,
+              close: () => undefined,
+            },
           }),
         },
       },

@@ -120,6 +120,11 @@ describe("observeResponse, readUsage and decodeTokenCount", () => {
       error: { class: "rate-limit" },
     });
   });
+  it("takes an answer without a stop reason for a broken one, unless the profile is lenient", () => {
+    const body = { ...message(), stop_reason: null };
+    expect(observeResponse(documentOf(body), decodeContext())).toMatchObject({ ok: false, error: { class: "protocol" } });
+    expect(observeResponse(documentOf(body), decodeContext("proxy"))).toMatchObject({ ok: true, stopWord: null });
+  });
   it("reads a token count, and refuses anything else", () => {
     expect(decodeTokenCount(documentOf({ input_tokens: 14 }))).toEqual({ ok: true, count: 14 });
     for (const body of [{}, { input_tokens: "14" }, { input_tokens: -1 }, { input_tokens: 1.5 }]) {

@@ -100,6 +100,8 @@ describe("the stream decoder", () => {
     { name: "nothing", records: [], expected: "protocol" },
     { name: "no stop reason", records: [START, ...TEXT, STOP], expected: "protocol" },
     { name: "broken JSON", records: [START, '{"type":"content_block_start"'], expected: "protocol" },
+    { name: "null in the place of an event", records: [START, "null", ...TEXT, DELTA, STOP], expected: "protocol" },
+    { name: "a list in the place of an event", records: [START, "[]", ...TEXT, DELTA, STOP], expected: "protocol" },
     { name: "a delta without its block", records: [START, TEXT[2] as string], expected: "protocol" },
     {
       name: "a call without a name",
@@ -491,7 +493,15 @@ describe("the stream observer", () => {
     expect(observe(WHOLE.slice(0, -1), "proxy").observer.finish()).toBeNull();
   });
 
-  it("withholds what is no JSON", () => {
-    expect(observe([START, "{oops"]).flags).toEqual([forward, error]);
+  it.each(["{oops", "null", "[]", "3"])("withholds what is no event: %s", (record) => {
+    const { flags, observer } = observe([START, record]);
+    expect(flags).toEqual([forward, error]);
+    expect(observer.error).toMatchObject({ class: "protocol" });
+  });
+
+  it("takes an end without a stop reason for a broken answer, unless the profile is lenient", () => {
+    const records = [START, ...TEXT, STOP];
+    expect(observe(records).observer.finish()).toMatchObject({ class: "protocol" });
+    expect(observe(records, "proxy").observer.finish()).toBeNull();
   });
 });

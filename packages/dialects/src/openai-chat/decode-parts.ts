@@ -12,6 +12,8 @@ const known = (...names: readonly string[]): ReadonlySet<string> => new Set([...
 const TEXT_MEMBERS = known("text");
 const IMAGE_MEMBERS = known("image_url");
 const IMAGE_URL_MEMBERS: ReadonlySet<string> = new Set(["url", "detail"]);
+const INPUT_AUDIO_MEMBERS: ReadonlySet<string> = new Set(["data", "format"]);
+const INNER_FILE_MEMBERS: ReadonlySet<string> = new Set(["file_data", "file_id", "filename"]);
 const AUDIO_MEMBERS = known("input_audio");
 const FILE_MEMBERS = known("file");
 const REFUSAL_MEMBERS = known("refusal");
@@ -127,7 +129,7 @@ function decodeAudio(reader: RequestReader, node: NodeIndex, at: string): Part |
     type: "audio",
     media: { from: "base64", mime: normalizeMime(mime), data },
     format,
-    ...extras(reader, node, AUDIO_MEMBERS, at),
+    ...extras(reader, node, AUDIO_MEMBERS, at, nested(reader, audio, INPUT_AUDIO_MEMBERS, `${at}/input_audio`, "input_audio")),
     at,
   };
 }
@@ -151,7 +153,7 @@ function decodeFile(reader: RequestReader, node: NodeIndex, at: string): Part | 
     type: "file",
     media,
     ...(filename === undefined ? null : { filename }),
-    ...extras(reader, node, FILE_MEMBERS, at),
+    ...extras(reader, node, FILE_MEMBERS, at, nested(reader, file, INNER_FILE_MEMBERS, `${at}/file`, "file")),
     at,
   };
 }
@@ -166,7 +168,8 @@ function extras(
 ): { readonly cacheBreakpoint?: CacheBreakpoint; readonly extensions?: readonly Extension[] } {
   if (reader.document.count(node) === 2 && inner.length === 0) return NO_EXTRAS;
   const cacheBreakpoint = decodeBreakpoint(reader, node, at);
-  const extensions = [...inner, ...reader.unknownMembers(node, members, at)];
+  const inMark = cacheBreakpoint === null ? [] : markExtensions(reader, node, at);
+  const extensions = [...inner, ...inMark, ...reader.unknownMembers(node, members, at)];
   return {
     ...(cacheBreakpoint === null ? null : { cacheBreakpoint }),
     ...(extensions.length === 0 ? null : { extensions }),
@@ -175,10 +178,13 @@ function extras(
 
 const NO_EXTRAS = {};
 
+const MARK_NAMES = ["prompt_cache_breakpoint", "cache_control"] as const;
+const MARK_MEMBERS: ReadonlySet<string> = new Set(["mode", "type", "ttl"]);
+
 /** A cache mark in either spelling: this dialect's own, or the one that clients of other vendors' models send. */
 export function decodeBreakpoint(reader: RequestReader, node: NodeIndex, at: string): CacheBreakpoint | null {
   const { document } = reader;
-  for (const name of ["prompt_cache_breakpoint", "cache_control"]) {
+  for (const name of MARK_NAMES) {
     const mark = document.member(node, name);
     if (!reader.isObject(mark, `${at}/${name}`)) continue;
     const ttl = reader.string(document.member(mark, "ttl"), `${at}/${name}/ttl`);
@@ -188,6 +194,13 @@ export function decodeBreakpoint(reader: RequestReader, node: NodeIndex, at: str
     return ttlSeconds === undefined ? {} : { ttlSeconds };
   }
   return null;
+}
+
+/** What only this dialect has inside a mark. */
+function markExtensions(reader: RequestReader, node: NodeIndex, at: string): readonly Extension[] {
+  const own = reader.document.member(node, MARK_NAMES[0]);
+  const name = reader.has(own) ? MARK_NAMES[0] : MARK_NAMES[1];
+  return nested(reader, reader.document.member(node, name), MARK_MEMBERS, `${at}/${name}`, MARK_NAMES[0]);
 }
 
 function nested(

@@ -5,6 +5,7 @@ import type { CacheBreakpoint, FilePart, Part, Text } from "@dragoman/core";
 import { writeDataUrl } from "../shared/data-url.ts";
 import { soundFormat } from "./content-pieces.ts";
 import type { ContentPiece } from "./content-pieces.ts";
+import { OPENAI_CHAT } from "./dialect-id.ts";
 import type { ChatEncoding } from "./encoding.ts";
 import { writeExtensions, writeRaw } from "./raw-json.ts";
 
@@ -58,7 +59,11 @@ function writeList(encoding: ChatEncoding, pieces: readonly ContentPiece[]): voi
       writeTexts(encoding, piece.texts);
     }
     if (piece.part.type === "opaque") return;
-    if (piece.mark !== undefined) writer.glue(`,"prompt_cache_breakpoint":${markJson(piece.mark)}`);
+    if (piece.mark !== undefined) {
+      writer.glue(`,"prompt_cache_breakpoint":${markJson(piece.mark)}`);
+      writeExtensions(writer, nestedIn(piece.part, "prompt_cache_breakpoint"), "prompt_cache_breakpoint.");
+      writer.glue("}");
+    }
     // What was nested inside the part's own object was written with it.
     writeExtensions(
       writer,
@@ -69,10 +74,10 @@ function writeList(encoding: ChatEncoding, pieces: readonly ContentPiece[]): voi
   writer.glue("]");
 }
 
-/** Times to live of this dialect, in seconds and words. A mark's time is rounded up; beyond the longest, the longest is asked for. */
+/** A mark without its last brace. Times to live of this dialect, in seconds and words. A mark's time is rounded up; beyond the longest, the longest is asked for. */
 function markJson({ ttlSeconds }: CacheBreakpoint): string {
-  if (ttlSeconds === undefined) return '{"mode":"explicit"}';
-  return `{"mode":"explicit","ttl":"${ttlSeconds <= 1_800 ? "30m" : "12h"}"}`;
+  if (ttlSeconds === undefined) return '{"mode":"explicit"';
+  return `{"mode":"explicit","ttl":"${ttlSeconds <= 1_800 ? "30m" : "12h"}"`;
 }
 
 /** Writes a part without its closing brace; an opaque one whole. */
@@ -90,7 +95,9 @@ function writePart(encoding: ChatEncoding, part: Part): void {
     case "audio":
       writer.glue('{"type":"input_audio","input_audio":{"data":');
       if (part.media.from === "base64") writer.token(part.media.data);
-      writer.glue(`,"format":${encodeString(part.format ?? soundFormat(part) ?? "wav")}}`);
+      writer.glue(`,"format":${encodeString(part.format ?? soundFormat(part) ?? "wav")}`);
+      writeExtensions(writer, nestedIn(part, "input_audio"), "input_audio.");
+      writer.glue("}");
       return;
     case "file":
       writer.glue('{"type":"file","file":');
@@ -115,7 +122,7 @@ function writePart(encoding: ChatEncoding, part: Part): void {
 }
 
 const nestedIn = (part: Part, object: string): NonNullable<Part["extensions"]> =>
-  (part.extensions ?? []).filter((extension) => extension.path.startsWith(`${object}.`));
+  (part.extensions ?? []).filter(({ dialect, path }) => dialect === OPENAI_CHAT && path.startsWith(`${object}.`));
 
 const mimeOf = (mime: Text | undefined): string => (mime === undefined ? "" : textToString(mime));
 
@@ -131,5 +138,6 @@ function writeFile({ writer, isOwn }: ChatEncoding, part: FilePart): void {
   const name = part.filename ?? part.title;
   if (name !== undefined) writer.glue(',"filename":').token(name);
   else if (media.from === "base64" && !isOwn) writer.glue(',"filename":"document.pdf"');
+  writeExtensions(writer, nestedIn(part, "file"), "file.");
   writer.glue("}");
 }

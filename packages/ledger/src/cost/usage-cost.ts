@@ -72,9 +72,6 @@ function outputCost(usage: Usage, card: RateCard): NanoUsd {
 
 function toolCost(uses: Readonly<Record<string, number>>, price: Price): NanoUsd {
   let cost = 0;
-  for (const [name, each] of price.serverTools) {
-    const product = chargedTokens(uses[name]) * each;
-    cost = addNanoUsd(cost, product);
-  }
+  for (const [name, each] of price.serverTools) cost = addNanoUsd(cost, chargedTokens(uses[name]) * each);
   return cost;
 }

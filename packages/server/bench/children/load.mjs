@@ -13,7 +13,10 @@ class Client {
       port: load.port,
       host: "127.0.0.1",
       noDelay: true,
-      onread: { buffer: Buffer.allocUnsafeSlow(65_536), callback: (length, buffer) => (this.read(buffer.subarray(0, length)), true) },
+      onread: {
+        buffer: Buffer.allocUnsafeSlow(65_536),
+        callback: (length, buffer) => (this.read(buffer.subarray(0, length)), true),
+      },
     });
     this.socket.on("error", (error) => load.fail(error));
     this.socket.on("close", () => load.fail(new Error("the server closed a kept connection")));

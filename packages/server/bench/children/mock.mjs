@@ -5,15 +5,21 @@ import { MessageReader } from "./http-frames.mjs";
 import { ANTHROPIC_ANSWER, ANTHROPIC_EVENTS, CHAT_ANSWER, CHAT_EVENTS } from "./traffic.mjs";
 
 const EVENT_INTERVAL_MS = 2;
-const UPSTREAM_HEADERS = Array.from({ length: 12 }, (_, index) => `x-upstream-field-${index}: value-${index}\r\n`).join("");
+const UPSTREAM_HEADERS = Array.from({ length: 12 }, (_, index) => `x-upstream-field-${index}: value-${index}\r\n`).join(
+  "",
+);
 
 const whole = (body) =>
-  Buffer.from(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${UPSTREAM_HEADERS}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  Buffer.from(
+    `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${UPSTREAM_HEADERS}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
 const chunk = (text) => Buffer.from(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
 
 const CHAT = whole(CHAT_ANSWER);
 const ANTHROPIC = whole(ANTHROPIC_ANSWER);
-const STREAM_HEAD = Buffer.from(`HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n${UPSTREAM_HEADERS}transfer-encoding: chunked\r\n\r\n`);
+const STREAM_HEAD = Buffer.from(
+  `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n${UPSTREAM_HEADERS}transfer-encoding: chunked\r\n\r\n`,
+);
 const CHAT_CHUNKS = CHAT_EVENTS.map(chunk);
 const ANTHROPIC_CHUNKS = ANTHROPIC_EVENTS.map(chunk);
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");

@@ -24,7 +24,8 @@ for (const [label, bytes, iterations, target] of [
   const text = Buffer.from(chatLike(bytes));
   const scanner = new Scanner();
   let kept = 0;
-  for (let index = 0; index < 2_000; index++) if (scanner.scan(text) === null) throw new Error("the text does not scan");
+  for (let index = 0; index < 2_000; index++)
+    if (scanner.scan(text) === null) throw new Error("the text does not scan");
   const scan = leastMicroseconds(() => {
     kept += scanner.scan(text)?.root ?? 1;
   }, iterations);
@@ -40,7 +41,7 @@ function chatLike(bytes) {
   const request = JSON.parse(chatRequest(false, 0));
   const piece = "Où mène ce chemin? “Down to the river”, he said.\nThen:\tnothing — and 12 °C outside. ";
   request.messages.pop();
-  for (let size = 0; size < bytes; ) {
+  for (let size = 0; size < bytes;) {
     const content = piece.repeat(Math.max(1, Math.min(8, Math.round((bytes - size) / piece.length))));
     request.messages.push({ role: request.messages.length % 2 === 0 ? "assistant" : "user", content });
     size += content.length + 40;

@@ -35,7 +35,14 @@ export const CHAT_ANSWER = JSON.stringify({
   object: "chat.completion",
   created: 1_790_000_000,
   model: "up",
-  choices: [{ index: 0, message: { role: "assistant", content: ANSWER_TEXT, refusal: null }, logprobs: null, finish_reason: "stop" }],
+  choices: [
+    {
+      index: 0,
+      message: { role: "assistant", content: ANSWER_TEXT, refusal: null },
+      logprobs: null,
+      finish_reason: "stop",
+    },
+  ],
   usage: { prompt_tokens: 210, completion_tokens: 52, total_tokens: 262, prompt_tokens_details: { cached_tokens: 0 } },
 });
 
@@ -58,7 +65,9 @@ const chatChunk = (delta, finish) =>
   `data: ${JSON.stringify({ id: "chatcmpl-bench", object: "chat.completion.chunk", created: 1_790_000_000, model: "up", system_fingerprint: "fp_bench", choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }] })}\n\n`;
 
 export const CHAT_EVENTS = [
-  ...Array.from({ length: CONTENT_EVENTS }, (_, index) => chatChunk(index === 0 ? { role: "assistant", content: PIECE } : { content: PIECE }, null)),
+  ...Array.from({ length: CONTENT_EVENTS }, (_, index) =>
+    chatChunk(index === 0 ? { role: "assistant", content: PIECE } : { content: PIECE }, null),
+  ),
   chatChunk({}, "stop") + "data: [DONE]\n\n",
 ];
 
@@ -67,12 +76,25 @@ const anthropicEvent = (data) => `event: ${data.type}\ndata: ${JSON.stringify(da
 export const ANTHROPIC_EVENTS = [
   anthropicEvent({
     type: "message_start",
-    message: { id: "msg_bench", type: "message", role: "assistant", model: "up", content: [], stop_reason: null, stop_sequence: null, usage: { input_tokens: 210, output_tokens: 1 } },
+    message: {
+      id: "msg_bench",
+      type: "message",
+      role: "assistant",
+      model: "up",
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: { input_tokens: 210, output_tokens: 1 },
+    },
   }) + anthropicEvent({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }),
   ...Array.from({ length: CONTENT_EVENTS - 1 }, () =>
     anthropicEvent({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: repeat(200) } }),
   ),
   anthropicEvent({ type: "content_block_stop", index: 0 }) +
-    anthropicEvent({ type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: { output_tokens: 52 } }) +
+    anthropicEvent({
+      type: "message_delta",
+      delta: { stop_reason: "end_turn", stop_sequence: null },
+      usage: { output_tokens: 52 },
+    }) +
     anthropicEvent({ type: "message_stop" }),
 ];

@@ -30,7 +30,10 @@ export interface NodeHandlerOptions extends MountOptions {
 }
 
 /** A request listener for `node:http`, `node:https` and `node:http2`. */
-export type NodeHandler = (req: IncomingMessage | Http2ServerRequest, res: ServerResponse | Http2ServerResponse) => void;
+export type NodeHandler = (
+  req: IncomingMessage | Http2ServerRequest,
+  res: ServerResponse | Http2ServerResponse,
+) => void;
 
 /** Makes a request listener that answers every request it is given. Body parsers must not have read it before. */
 export function createNodeHandler(gateway: EmbeddedGateway, options: NodeHandlerOptions = {}): NodeHandler {
@@ -52,7 +55,8 @@ export class MountedGateway {
     const { logger } = gateway;
     this.#frontEnd = new NodeFrontEnd({
       handle: (request, responder, handleOptions) => gateway.handle(request, responder, handleOptions),
-      encodeRefusal: ({ status, code, message, path, headers }) => gateway.encodeRefusal(status, code, message, path, headers),
+      encodeRefusal: ({ status, code, message, path, headers }) =>
+        gateway.encodeRefusal(status, code, message, path, headers),
       pool: gateway.pool,
       ...(options.limits === undefined ? {} : { limits: options.limits }),
       onConnectionError: options.onConnectionError ?? ((problem) => logProblem(logger, problem)),
@@ -94,6 +98,7 @@ function warnOfTransforms(logger: Logger): (res: ServerResponse) => void {
 
 /** Writes a problem to the log, loud only where the host or we have a defect. */
 function logProblem(logger: Logger, { kind, detail, cause }: ConnectionProblem): void {
-  if (kind === "handler-threw" || kind === "principal-threw") logger.error({ kind, detail, error: String(cause) }, "the front end caught a defect");
+  if (kind === "handler-threw" || kind === "principal-threw")
+    logger.error({ kind, detail, error: String(cause) }, "the front end caught a defect");
   else logger.debug({ kind, detail }, "a client connection was refused or failed");
 }

@@ -129,7 +129,8 @@ export class Http2Responder implements Responder {
   }
 
   #completeHeaders(byteLength: number): HeaderList {
-    const isBodiless = this.#status === 204 || this.#status === 304 || (this.#res.req.method === "HEAD" && byteLength === 0);
+    const isBodiless =
+      this.#status === 204 || this.#status === 304 || (this.#res.req.method === "HEAD" && byteLength === 0);
     if (isBodiless || findHeader(this.#headers, "content-length") !== undefined) return this.#headers;
     return [...this.#headers, "content-length", String(byteLength)];
   }
@@ -138,7 +139,8 @@ export class Http2Responder implements Responder {
 /** Our heads repeat no field. */
 function asFields(headers: HeaderList): Record<string, string> {
   const fields: Record<string, string> = {};
-  for (let index = 0; index + 1 < headers.length; index += 2) fields[headers[index] as string] = headers[index + 1] as string;
+  for (let index = 0; index + 1 < headers.length; index += 2)
+    fields[headers[index] as string] = headers[index + 1] as string;
   return fields;
 }
 

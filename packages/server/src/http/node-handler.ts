@@ -171,7 +171,11 @@ export class NodeFrontEnd {
     // The two come as a pair.
     const res = arrival.res as unknown as Http2ServerResponse;
     const check = checkStreamHead(req, hosted?.target ?? req.url, this.limits.maxHeaderCount);
-    const responder = new Http2Responder(res, { hasBody: !check.ok || check.hasBody, hosted, flushTimeoutMs: this.flushTimeoutMs });
+    const responder = new Http2Responder(res, {
+      hasBody: !check.ok || check.hasBody,
+      hosted,
+      flushTimeoutMs: this.flushTimeoutMs,
+    });
     if (!check.ok) return this.#refuseHead(responder, check, req);
     this.#identify({ request: new Http2Request(this, { req, responder, check }), responder, hosted });
   }
@@ -181,7 +185,12 @@ export class NodeFrontEnd {
     const { hosted } = exchange;
     if (hosted === null) return this.#run(exchange, undefined);
     if (hosted.target === null)
-      return this.#refuse(exchange, 404, "route_not_found", "The path is not below the one that this gateway is mounted at.");
+      return this.#refuse(
+        exchange,
+        404,
+        "route_not_found",
+        "The path is not below the one that this gateway is mounted at.",
+      );
     if (hosted.authenticate === null) return this.#run(exchange, undefined);
     let answer: PrincipalAnswer;
     try {

@@ -15,7 +15,8 @@ import type { HostedArrival } from "./hosted-arrival.ts";
 const MAX_JOINED_BODY_BYTES = 16_384;
 
 /** node:http joins a head only with a text body; each byte stands for itself in Latin-1, so none is changed. */
-const latin1Of = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+const latin1Of = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
 
 /** The front end's own state that an answer depends on. */
 export interface ResponderHost {

@@ -23,7 +23,9 @@ describe("the head of an answer", () => {
     ["a colon in a name", ["a:b", "c"]],
     ["an empty name", ["", "c"]],
   ])("refuses %s", (_name, headers) => {
-    expect(() => serializeAnswerHead(200, headers, ENDING)).toThrow(expect.objectContaining({ code: "state_violation" }));
+    expect(() => serializeAnswerHead(200, headers, ENDING)).toThrow(
+      expect.objectContaining({ code: "state_violation" }),
+    );
   });
 });
 

@@ -98,7 +98,8 @@ export class AnswerWriter {
     const total = this.#byteLength;
     this.#parts = [];
     this.#byteLength = 0;
-    if (total > COALESCE_BYTES) return parts.map((part) => (typeof part === "string" ? Buffer.from(part, "latin1") : part));
+    if (total > COALESCE_BYTES)
+      return parts.map((part) => (typeof part === "string" ? Buffer.from(part, "latin1") : part));
     const joined = Buffer.allocUnsafe(total);
     let at = 0;
     for (const part of parts) {

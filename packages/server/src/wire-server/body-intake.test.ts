@@ -23,7 +23,11 @@ function makeHost() {
   };
 }
 
-async function read(contentLength: number | null, pieces: readonly Uint8Array[], maxBytes: number): Promise<{ reading: BodyReading; rest: string }> {
+async function read(
+  contentLength: number | null,
+  pieces: readonly Uint8Array[],
+  maxBytes: number,
+): Promise<{ reading: BodyReading; rest: string }> {
   const intake = new BodyIntake(makeHost().host, contentLength);
   intake.begin(maxBytes);
   const outcome = intake.isReading && !intake.isComplete ? intake.outcome() : null;
@@ -37,18 +41,47 @@ async function read(contentLength: number | null, pieces: readonly Uint8Array[],
   return { reading: await outcome, rest };
 }
 
-const textOf = (reading: BodyReading): string => (reading.ok ? Buffer.from(reading.body.bytes).toString("latin1") : reading.reason);
+const textOf = (reading: BodyReading): string =>
+  reading.ok ? Buffer.from(reading.body.bytes).toString("latin1") : reading.reason;
 
 describe("a body", () => {
   it.each([
     { name: "with a length", contentLength: 5, input: "helloNEXT", maxBytes: 5, text: "hello", rest: "NEXT" },
-    { name: "in chunks", contentLength: null, input: "2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\nNEXT", maxBytes: 5, text: "hello", rest: "NEXT" },
-    { name: "with a trailer", contentLength: null, input: "2\r\nhe\r\n0\r\nA: b\r\n\r\nNEXT", maxBytes: 5, text: "he", rest: "NEXT" },
+    {
+      name: "in chunks",
+      contentLength: null,
+      input: "2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\nNEXT",
+      maxBytes: 5,
+      text: "hello",
+      rest: "NEXT",
+    },
+    {
+      name: "with a trailer",
+      contentLength: null,
+      input: "2\r\nhe\r\n0\r\nA: b\r\n\r\nNEXT",
+      maxBytes: 5,
+      text: "he",
+      rest: "NEXT",
+    },
     { name: "one byte over the bound", contentLength: 6, input: "", maxBytes: 5, text: "too-large", rest: "" },
-    { name: "chunked one byte over the bound", contentLength: null, input: "6\r\nhello!\r\n0\r\n\r\n", maxBytes: 5, text: "too-large", rest: null },
+    {
+      name: "chunked one byte over the bound",
+      contentLength: null,
+      input: "6\r\nhello!\r\n0\r\n\r\n",
+      maxBytes: 5,
+      text: "too-large",
+      rest: null,
+    },
     { name: "that is cut off", contentLength: 6, input: "hello", maxBytes: 6, text: "incomplete", rest: "" },
     { name: "with broken framing", contentLength: null, input: "x\r\n", maxBytes: 5, text: "malformed", rest: null },
-    { name: "with a framing field in its trailer", contentLength: null, input: "0\r\nContent-Length: 1\r\n\r\n", maxBytes: 5, text: "malformed", rest: null },
+    {
+      name: "with a framing field in its trailer",
+      contentLength: null,
+      input: "0\r\nContent-Length: 1\r\n\r\n",
+      maxBytes: 5,
+      text: "malformed",
+      rest: null,
+    },
   ])("$name reads the same for every cut", async ({ contentLength, input, maxBytes, text, rest }) => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(input.length), { maxLength: 5 }), async (cuts) => {

@@ -77,7 +77,10 @@ export class BodyIntake {
   feed(bytes: Buffer, start: number): number {
     let at = start;
     while (at < bytes.length && !this.isComplete && this.#collector !== null)
-      at = this.#chunks === null || this.#chunks.remaining > 0 ? this.#takeData(bytes, at) : this.#takeFraming(bytes, at, this.#chunks);
+      at =
+        this.#chunks === null || this.#chunks.remaining > 0
+          ? this.#takeData(bytes, at)
+          : this.#takeFraming(bytes, at, this.#chunks);
     if (this.isComplete && this.#resolve !== null) this.#finish();
     return at;
   }

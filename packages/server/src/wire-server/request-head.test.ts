@@ -10,7 +10,12 @@ const scanWhole = (text: string): [string, number] => {
 
 describe("the scan of a head", () => {
   it.each([
-    { name: "a head and what follows", input: "GET / HTTP/1.1\r\nHost: a\r\n\r\nrest", verdict: "complete", length: 27 },
+    {
+      name: "a head and what follows",
+      input: "GET / HTTP/1.1\r\nHost: a\r\n\r\nrest",
+      verdict: "complete",
+      length: 27,
+    },
     { name: "a head without fields", input: "GET / HTTP/1.1\r\n\r\n", verdict: "complete", length: 18 },
     { name: "nothing", input: "", verdict: "incomplete", length: 0 },
     { name: "half a field", input: "GET / HTTP/1.1\r\nHos", verdict: "incomplete", length: 19 },
@@ -19,9 +24,12 @@ describe("the scan of a head", () => {
     expect(scanWhole(input)).toEqual([verdict, length]);
   });
 
-  it.each(["\n", "\r", "\rx", "\0", "\x01", "\x0b", "\x7f", "\r\n\rx"])("refuses %j before the head is complete", (octets) => {
-    expect(scanWhole(`GET / HTTP/1.1\r\nA: ${octets}b`)[0]).toBe("malformed");
-  });
+  it.each(["\n", "\r", "\rx", "\0", "\x01", "\x0b", "\x7f", "\r\n\rx"])(
+    "refuses %j before the head is complete",
+    (octets) => {
+      expect(scanWhole(`GET / HTTP/1.1\r\nA: ${octets}b`)[0]).toBe("malformed");
+    },
+  );
 
   it("has the same verdict for every cut of the bytes", () => {
     const piece = fc.constantFrom("GET / HTTP/1.1\r\n", "A: b\r\n", "\r\n", "\r", "\n", "\0", "x", "é", "\t");

@@ -91,7 +91,7 @@ export function parseRequestHead(text: string): RequestHead | null {
 
 function parseFields(text: string, start: number): string[] | null {
   const headers: string[] = [];
-  for (let at = start; at < text.length; ) {
+  for (let at = start; at < text.length;) {
     const found = text.indexOf("\r\n", at);
     const lineEnd = found < 0 ? text.length : found;
     const colon = text.indexOf(":", at);

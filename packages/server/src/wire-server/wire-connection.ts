@@ -4,7 +4,7 @@
 
 import type { Socket } from "node:net";
 
-import type { ClientRequest, Responder, Timer } from "@dragoman/core";
+import type { ClientRequest, Responder } from "@dragoman/core";
 
 import type { BodySource } from "../http/body-reader.ts";
 import type { Schedule } from "../http/connection.ts";
@@ -16,7 +16,9 @@ import { checkRequestHead } from "../http/strict-request.ts";
 import type { RequestHead } from "../http/strict-request.ts";
 import { AnswerWriter } from "./answer-bytes.ts";
 import { BodyIntake } from "./body-intake.ts";
-import { HeadScan, parseRequestHead, skipEmptyLines } from "./request-head.ts";
+import { ConnectionInput } from "./connection-input.ts";
+import type { MissingHead } from "./connection-input.ts";
+import { LingeringClose } from "./lingering-close.ts";
 import { WireExchange } from "./wire-exchange.ts";
 import type { ExchangeHost } from "./wire-exchange.ts";
 
@@ -36,20 +38,23 @@ export interface ConnectionHost {
   report(kind: ConnectionProblem["kind"], detail: string, cause: unknown): void;
 }
 
-const NOTHING: Buffer = Buffer.alloc(0);
+/** Refusals of input that never became a request. */
+const HEAD_REFUSALS: Readonly<Record<Exclude<MissingHead, "incomplete"> | "too-slow", Refusal>> = {
+  malformed: refusal(400, "invalid_request", "The request is not valid HTTP/1.1."),
+  "too-large": refusal(431, "invalid_request", "The request's head is too large."),
+  "too-slow": refusal(408, "body_timeout", "The request did not arrive in time."),
+};
 
 /** State of one client connection. */
 export class WireConnection implements ExchangeHost {
   readonly writer: AnswerWriter = new AnswerWriter();
   readonly #host: ConnectionHost;
   readonly #socket: Socket;
-  readonly #scan: HeadScan = new HeadScan();
+  readonly #input: ConnectionInput = new ConnectionInput();
   #state: "open" | "closing" | "lingering" | "gone" = "open";
   #exchange: WireExchange | null = null;
   /** A pipelined request's head, read while the exchange before it runs. */
   #next: RequestHead | null = null;
-  #input: Buffer = NOTHING;
-  #at = 0;
   /** What made the input unusable: the answer under way is the last. */
   #broken: "malformed" | "timeout" | null = null;
   #hasEnded = false;
@@ -60,8 +65,7 @@ export class WireConnection implements ExchangeHost {
   #hasServed = false;
   /** The sweep since which a head, or a next request, is waited for. */
   #waitingSince: number;
-  #lingerTimer: Timer | null = null;
-  #lingeredBytes = 0;
+  #lingering: LingeringClose | null = null;
 
   constructor(host: ConnectionHost, socket: Socket) {
     this.#host = host;
@@ -131,7 +135,7 @@ export class WireConnection implements ExchangeHost {
     this.#exchange = null;
     this.#hasServed = true;
     this.#waitingSince = this.#host.tick;
-    if (this.#at < this.#input.length || this.#next !== null || this.#isPaused) this.#scheduleStart();
+    if (this.#input.byteLength > 0 || this.#next !== null || this.#isPaused) this.#scheduleStart();
   }
 
   /** Destroys the connection at once. With `withReset` the client sees a reset even where it would take an end for a clean one. */
@@ -147,34 +151,26 @@ export class WireConnection implements ExchangeHost {
 
   /** Whether no exchange runs and no part of a head has arrived. */
   get isIdle(): boolean {
-    return this.#exchange === null && this.#next === null && this.#at === this.#input.length;
+    return this.#exchange === null && this.#next === null && this.#input.byteLength === 0;
   }
 
   /** Looks for a head that is too slow and a connection that is idle for too long; once a sweep. */
   sweep(headTicks: number, idleTicks: number): void {
-    if (this.#state !== "open" || this.#exchange !== null || this.#next !== null || this.#socket.writableLength > 0) return;
+    if (this.#state !== "open" || this.#exchange !== null || this.#next !== null || this.#socket.writableLength > 0)
+      return;
     const waited = this.#host.tick - this.#waitingSince;
-    if (this.#at === this.#input.length && this.#hasServed) {
+    if (this.#input.byteLength === 0 && this.#hasServed) {
       if (waited > idleTicks) this.#socket.destroy();
-    } else if (waited > headTicks)
-      this.#refuse({ status: 408, code: "body_timeout", message: "The request did not arrive in time.", path: "", headers: [] });
+    } else if (waited > headTicks) this.#refuse(HEAD_REFUSALS["too-slow"]);
   }
 
-  /** Ends our side, then reads and drops input within bounds until the client closes (RFC 9112 §9.6). */
+  /** Ends our side, and lingers until the client ends its own. */
   close(): void {
     if (this.#state === "lingering" || this.#state === "gone") return;
     this.#stopAdmitting();
     this.#state = "lingering";
-    const socket = this.#socket;
-    this.#input = NOTHING;
-    this.#at = 0;
-    if (socket.writableLength > 0) socket.setTimeout(this.#host.limits.flushTimeoutMs);
-    socket.end();
-    socket.resume();
-    // The time to linger starts when the kernel has the answer: a slow reader is no reason to cut it.
-    socket.once("finish", () => {
-      this.#lingerTimer = this.#host.schedule(this.#host.limits.lingerMs, () => socket.destroy());
-    });
+    this.#input.clear();
+    this.#lingering = new LingeringClose(this.#socket, this.#host);
   }
 
   /** Sends what one turn has gathered. */
@@ -188,11 +184,6 @@ export class WireConnection implements ExchangeHost {
   startNext(): void {
     this.#isStartScheduled = false;
     if (this.#state !== "open") return;
-    // A client that reads no answers gets no further ones.
-    if (this.#socket.writableNeedDrain) {
-      this.#listenToDrain();
-      return;
-    }
     this.#advance();
     this.#steerInput();
   }
@@ -230,15 +221,11 @@ export class WireConnection implements ExchangeHost {
   }
 
   #onData(chunk: Buffer): void {
-    if (this.#state === "lingering") {
-      this.#drop(chunk.length);
-      return;
-    }
+    this.#lingering?.drop(chunk.length);
     if (this.#state !== "open" || this.#broken !== null) return;
     // The first byte of a request starts its head's time.
     if (this.isIdle && this.#hasServed) this.#waitingSince = this.#host.tick;
-    this.#input = this.#at === this.#input.length ? chunk : Buffer.concat([this.#input.subarray(this.#at), chunk]);
-    this.#at = 0;
+    this.#input.push(chunk);
     this.#advance();
     this.#steerInput();
   }
@@ -249,37 +236,27 @@ export class WireConnection implements ExchangeHost {
     if (exchange !== null && exchange.intake !== null && !exchange.intake.isComplete) {
       const { intake } = exchange;
       if (!intake.isReading) return;
-      this.#at = intake.feed(this.#input, this.#at);
+      this.#input.feed(intake);
       if (!intake.isReading && !intake.isComplete) this.#broken = "malformed";
       if (!intake.isComplete) return;
     }
     if (this.#next === null && this.#state === "open" && this.#broken === null) this.#next = this.#takeHead();
     if (this.#next === null || this.#exchange !== null || this.#state !== "open") return;
+    // A client that reads no answers gets no further ones: they would only fill our memory.
+    if (this.#socket.writableNeedDrain) {
+      this.#listenToDrain();
+      return;
+    }
     const head = this.#next;
     this.#next = null;
     this.#serve(head);
   }
 
   #takeHead(): RequestHead | null {
-    const input = this.#input;
-    if (this.#scan.length === 0) this.#at = skipEmptyLines(input, this.#at);
-    if (this.#at === input.length) return null;
-    const start = this.#at;
-    const verdict = this.#scan.scan(input, start);
-    const { length } = this.#scan;
-    if (length > this.#host.limits.maxHeadBytes) {
-      this.#breakInput({ status: 431, code: "invalid_request", message: "The request's head is too large.", path: "", headers: [] });
-      return null;
-    }
-    if (verdict === "incomplete") return null;
-    this.#scan.begin();
-    const head = verdict === "complete" ? parseRequestHead(input.toString("latin1", start, start + length - 4)) : null;
-    if (head === null) {
-      this.#breakInput({ status: 400, code: "invalid_request", message: "The request is not valid HTTP/1.1.", path: "", headers: [] });
-      return null;
-    }
-    this.#at = start + length;
-    return head;
+    const head = this.#input.takeHead(this.#host.limits.maxHeadBytes);
+    if (typeof head !== "string") return head;
+    if (head !== "incomplete") this.#breakInput(HEAD_REFUSALS[head]);
+    return null;
   }
 
   /** Nothing more is read. An answer under way is not disturbed: it is the connection's last. */
@@ -308,7 +285,13 @@ export class WireConnection implements ExchangeHost {
     if (!check.ok) {
       const { status, code, message } = check;
       const queryAt = head.target.indexOf("?");
-      this.#refuse({ status, code, message, path: queryAt < 0 ? head.target : head.target.slice(0, queryAt), headers: head.headers });
+      this.#refuse({
+        status,
+        code,
+        message,
+        path: queryAt < 0 ? head.target : head.target.slice(0, queryAt),
+        headers: head.headers,
+      });
       return;
     }
     const intake = check.hasBody ? new BodyIntake(host, check.contentLength) : null;
@@ -334,10 +317,11 @@ export class WireConnection implements ExchangeHost {
     exchange.end(encoded.body, true);
   }
 
-  /** Pauses the socket while more waits than the bound, and resumes it when less does. */
+  /** Pauses the socket while half of the bound waits, and resumes it when less does: the socket's own buffer still takes as much. */
   #steerInput(): void {
     if (this.#state !== "open") return;
-    const isFull = this.#exchange !== null && this.#input.length - this.#at >= this.#host.limits.bufferBytes;
+    const isWaiting = this.#exchange !== null || this.#next !== null;
+    const isFull = isWaiting && this.#input.byteLength >= this.#host.limits.bufferBytes / 2;
     if (isFull === this.#isPaused) return;
     this.#isPaused = isFull;
     if (isFull) this.#socket.pause();
@@ -349,12 +333,6 @@ export class WireConnection implements ExchangeHost {
     this.#next = null;
   }
 
-  #drop(byteLength: number): void {
-    this.#lingeredBytes += byteLength;
-    // Not destroyed yet: the client gets the rest of the time to read its answer before the reset can discard it.
-    if (this.#lingeredBytes >= this.#host.limits.lingerBytes) this.#socket.pause();
-  }
-
   /** The socket's own timer, set for what was left to flush: with an exchange under way the engine's timers decide. */
   #onStalled(): void {
     const isAnswered = this.#exchange === null || this.#exchange.isOver;
@@ -363,19 +341,17 @@ export class WireConnection implements ExchangeHost {
   }
 
   #onEnd(): void {
-    const socket = this.#socket;
     this.#hasEnded = true;
-    if (this.#state === "lingering") {
-      if (socket.writableFinished) socket.destroy();
-      else socket.once("finish", () => socket.destroy());
+    if (this.#lingering !== null) {
+      this.#lingering.onEnd();
       return;
     }
     this.#evict();
-    socket.destroy();
+    this.#socket.destroy();
   }
 
   #onClose(): void {
-    this.#lingerTimer?.cancel();
+    this.#lingering?.cancel();
     this.#evict();
   }
 
@@ -383,8 +359,7 @@ export class WireConnection implements ExchangeHost {
     if (this.#state === "gone") return;
     this.#state = "gone";
     this.#next = null;
-    this.#input = NOTHING;
-    this.#at = 0;
+    this.#input.clear();
     this.#exchange?.onConnectionGone();
   }
 }
@@ -395,4 +370,8 @@ function flushTurn(connection: WireConnection): void {
 
 function startWaiting(connection: WireConnection): void {
   connection.startNext();
+}
+
+function refusal(status: number, code: Refusal["code"], message: string): Refusal {
+  return { status, code, message, path: "", headers: [] };
 }

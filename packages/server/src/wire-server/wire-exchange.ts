@@ -63,7 +63,15 @@ export class WireExchange implements ClientRequest, Responder {
 
   constructor(
     host: ExchangeHost,
-    { head, check, intake }: { readonly head: RequestHead; readonly check: Extract<HeadCheck, { readonly ok: true }>; readonly intake: BodyIntake | null },
+    {
+      head,
+      check,
+      intake,
+    }: {
+      readonly head: RequestHead;
+      readonly check: Extract<HeadCheck, { readonly ok: true }>;
+      readonly intake: BodyIntake | null;
+    },
   ) {
     this.method = head.method;
     this.path = check.path;
@@ -211,6 +219,14 @@ export class WireExchange implements ClientRequest, Responder {
   #addHead(contentLength: number | null, closes: boolean): void {
     const { writer, date, keepAliveSeconds } = this.#host;
     const framing = this.#framing;
-    writer.addText(serializeAnswerHead(this.#status, this.#answerHeaders, { date, framing, contentLength, closes, keepAliveSeconds }));
+    writer.addText(
+      serializeAnswerHead(this.#status, this.#answerHeaders, {
+        date,
+        framing,
+        contentLength,
+        closes,
+        keepAliveSeconds,
+      }),
+    );
   }
 }

@@ -50,7 +50,18 @@ const LINES = [
   "HEAD /x HTTP/1.1",
   "OPTIONS /x HTTP/1.1",
 ];
-const FIELDS = ["Host: a", "Host: a", "host:\ta:80 ", "X-A:  b ", "x-b:", "Connection: close", "Connection: keep-alive", "x-c: \t\x80\xff", "Expect: 100-continue", "Upgrade: h2c"];
+const FIELDS = [
+  "Host: a",
+  "Host: a",
+  "host:\ta:80 ",
+  "X-A:  b ",
+  "x-b:",
+  "Connection: close",
+  "Connection: keep-alive",
+  "x-c: \t\x80\xff",
+  "Expect: 100-continue",
+  "Upgrade: h2c",
+];
 const BODIES = [
   ["", ""],
   ["Content-Length: 5", "hello"],
@@ -60,7 +71,37 @@ const BODIES = [
   ["transfer-encoding: chunked", "1\r\nh\r\n004;a=b\r\nello\r\n0\r\nx-sum: 1\r\n\r\n"],
   ["Transfer-Encoding: chunked", "A;a=b;c\r\n0123456789\r\n0\r\n\r\n"],
 ] as const;
-const SPICE = ["\r", "\n", "\r\n", "\0", " ", "\t", ":", ";", "=", ",", "0", "-", "+", "x", "\x7f", "\x80", '"', "chunked", "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", "Host: b\r\n", "\r\n ", "0\r\n\r\n", "GET /h HTTP/1.1\r\nHost: a\r\n\r\n", " HTTP/1.1\r\n", "#", "%", "/..", "//"];
+const SPICE = [
+  "\r",
+  "\n",
+  "\r\n",
+  "\0",
+  " ",
+  "\t",
+  ":",
+  ";",
+  "=",
+  ",",
+  "0",
+  "-",
+  "+",
+  "x",
+  "\x7f",
+  "\x80",
+  '"',
+  "chunked",
+  "Content-Length: 5\r\n",
+  "Transfer-Encoding: chunked\r\n",
+  "Host: b\r\n",
+  "\r\n ",
+  "0\r\n\r\n",
+  "GET /h HTTP/1.1\r\nHost: a\r\n\r\n",
+  " HTTP/1.1\r\n",
+  "#",
+  "%",
+  "/..",
+  "//",
+];
 
 function pick<T>(random: NextRandom, list: readonly T[]): T {
   return list[random(list.length)] as T;
@@ -89,9 +130,14 @@ function makeInput(random: NextRandom): string {
 
 function makePieces(random: NextRandom, bytes: Buffer): readonly Buffer[] {
   const density = random(3);
-  const cuts = Array.from({ length: density === 0 ? 0 : density === 1 ? random(6) : 60 }, () => random(bytes.length + 1));
+  const cuts = Array.from({ length: density === 0 ? 0 : density === 1 ? random(6) : 60 }, () =>
+    random(bytes.length + 1),
+  );
   const edges = [0, ...cuts.sort((left, right) => left - right), bytes.length];
-  return edges.slice(1).map((edge, index) => bytes.subarray(edges[index], edge)).filter((piece) => piece.length > 0);
+  return edges
+    .slice(1)
+    .map((edge, index) => bytes.subarray(edges[index], edge))
+    .filter((piece) => piece.length > 0);
 }
 
 /** A connection in memory: what both servers ask of a socket. */
@@ -129,11 +175,18 @@ interface Served {
 }
 
 /** What reaches an engine that reads each body and answers 200. */
-async function serve(create: (options: HttpServerOptions) => { readonly server: Server }, pieces: readonly Buffer[]): Promise<readonly Served[]> {
+async function serve(
+  create: (options: HttpServerOptions) => { readonly server: Server },
+  pieces: readonly Buffer[],
+): Promise<readonly Served[]> {
   const served: Served[] = [];
   const { server } = create({
     handle: (request, responder) => {
-      const entry: Served = { head: JSON.stringify([request.method, request.path, request.query, request.headers]), body: null, isWhole: false };
+      const entry: Served = {
+        head: JSON.stringify([request.method, request.path, request.query, request.headers]),
+        body: null,
+        isWhole: false,
+      };
       served.push(entry);
       void answer(request, responder, entry);
     },
@@ -198,7 +251,8 @@ interface Difference {
 function findDifference(ours: readonly Served[], theirs: readonly Served[]): Difference | null {
   for (const [index, mine] of ours.entries()) {
     const other = theirs[index];
-    const isAlike = other !== undefined && other.head === mine.head && (!mine.isWhole || (other.isWhole && other.body === mine.body));
+    const isAlike =
+      other !== undefined && other.head === mine.head && (!mine.isWhole || (other.isWhole && other.body === mine.body));
     if (!isAlike) return { index, ours: JSON.stringify(mine), theirs: JSON.stringify(other ?? null) };
   }
   return null;
@@ -216,8 +270,14 @@ export async function fuzzWireServer(seed: number, runs: number): Promise<FuzzOu
     const ours = await serve(createWireServer, pieces);
     const theirs = await serve(createHttpServer, pieces);
     let difference = findDifference(ours, theirs);
-    if (difference !== null) difference = await checkAlone(Buffer.from(input, "latin1"), difference.index, ours[difference.index]?.isWhole === true);
-    if (difference !== null) disagreements.push({ seed: seed + index, input, ours: difference.ours, theirs: difference.theirs });
+    if (difference !== null)
+      difference = await checkAlone(
+        Buffer.from(input, "latin1"),
+        difference.index,
+        ours[difference.index]?.isWhole === true,
+      );
+    if (difference !== null)
+      disagreements.push({ seed: seed + index, input, ours: difference.ours, theirs: difference.theirs });
     served += ours.length;
     if (ours.length < theirs.length) stricter += 1;
   }

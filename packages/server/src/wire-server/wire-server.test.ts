@@ -28,14 +28,17 @@ describe("against node:http", () => {
 });
 
 describe("the end of a connection", () => {
-  it.each(["close", "keep-alive, Close", "x,close"])("follows the answer to a request with connection: %s", async (options) => {
-    rig = await startRig(echo);
-    const client = await RawClient.open(rig.port);
-    client.send(get("/a", `Connection: ${options}\r\n`) + get("/b"));
-    await client.untilClosed();
-    expect(client.received).toMatch(/connection: close\r\n\r\n\/a 0$/);
-    expect(rig.handled).toHaveLength(1);
-  });
+  it.each(["close", "keep-alive, Close", "x,close"])(
+    "follows the answer to a request with connection: %s",
+    async (options) => {
+      rig = await startRig(echo);
+      const client = await RawClient.open(rig.port);
+      client.send(get("/a", `Connection: ${options}\r\n`) + get("/b"));
+      await client.untilClosed();
+      expect(client.received).toMatch(/connection: close\r\n\r\n\/a 0$/);
+      expect(rig.handled).toHaveLength(1);
+    },
+  );
 
   it("lets a client read an answer that takes longer than the time to linger", async () => {
     rig = await startRig((seen) => answer(seen, 200, "x".repeat(20_000_000), true), { limits: { lingerMs: 1 } });
@@ -110,12 +113,16 @@ describe("answers of one connection", () => {
     const { handled } = rig;
     const client = await RawClient.open(rig.port);
     client.stall();
-    client.send(get("/a") + get("/b"));
+    client.send(get("/a"));
     await eventually("the first request is served", () => handled.length === 1);
-    await new Promise((resolve) => setImmediate(resolve));
+    // More than one read, so that what arrives behind the answer is looked at.
+    for (let index = 0; index < 5; index += 1) {
+      client.send(get(`/${index}`));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
     expect(handled).toHaveLength(1);
     client.socket.resume();
-    await eventually("the second request is served", () => handled.length === 2);
+    await eventually("the next request is served", () => handled.length > 1);
     client.socket.destroy();
   });
 

@@ -70,7 +70,10 @@ class SocketServer implements WireServer, ConnectionHost {
     this.server =
       options.tls === undefined
         ? createServer(serverOptions, accept)
-        : createTlsServer({ ...serverOptions, ...options.tls, ALPNProtocols: ["http/1.1"], handshakeTimeout: headTimeoutMs }, accept);
+        : createTlsServer(
+            { ...serverOptions, ...options.tls, ALPNProtocols: ["http/1.1"], handshakeTimeout: headTimeoutMs },
+            accept,
+          );
     // A handshake that fails has no exchange; Node has destroyed its socket.
     this.server.on("tlsClientError", (error: Error) => this.report("connection-error", error.message, error));
     this.server.on("connection", (socket: Socket) => {

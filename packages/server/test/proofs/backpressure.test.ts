@@ -12,7 +12,15 @@ import type { ProofServer } from "./proof-server.ts";
 import { chunk, LAST_CHUNK, STREAM_HEAD } from "./raw-upstream.ts";
 import type { RawCall } from "./raw-upstream.ts";
 import { StreamClient } from "./stream-client.ts";
-import { closingRecords, contentRecord, openingRecords, PROOF_DIALECTS, spokenText, streamRequest, textOf } from "./streams.ts";
+import {
+  closingRecords,
+  contentRecord,
+  openingRecords,
+  PROOF_DIALECTS,
+  spokenText,
+  streamRequest,
+  textOf,
+} from "./streams.ts";
 import type { ProofDialect } from "./streams.ts";
 
 const MIB = 1024 * 1024;
@@ -119,7 +127,12 @@ describe.each(PAIRS)("a $client client of a $upstream upstream", ({ client: dial
     server = await startProofServer({
       models: { m: { attempts: 1, deployments: [deployment("a", upstream)] } },
       onRequest: (call) => {
-        const records = [...openingRecords(upstream), contentRecord(upstream, text), contentRecord(upstream, " and on"), ...closingRecords(upstream)];
+        const records = [
+          ...openingRecords(upstream),
+          contentRecord(upstream, text),
+          contentRecord(upstream, " and on"),
+          ...closingRecords(upstream),
+        ];
         void call.write(STREAM_HEAD + records.map((record) => chunk(record.text)).join("") + LAST_CHUNK);
       },
     });

@@ -66,65 +66,77 @@ async function cutAt(call: RawCall, bytes: Buffer, cut: Cut): Promise<void> {
   call.socket.resetAndDestroy();
 }
 
-describe.each(CASES)("a $client client of a $upstream upstream whose connection meets a $cut", ({ client: dialect, upstream, cut }) => {
-  it("gets the other deployment's answer before the commit and an error after it, at every byte", async () => {
-    const [recordingA, recordingB] = [record(upstream, "alpha"), record(upstream, "bravo")];
-    const server = await startRawUpstream({
-      onRequest: (call) => {
-        const text = call.body.toString("utf8");
-        const at = Number(/cut at (\d+)/u.exec(text)?.[1]);
-        if (text.includes('"up-b"')) void call.write(recordingB.bytes);
-        else void cutAt(call, recordingA.bytes.subarray(0, at), cut);
-      },
-    });
-    const wire = createWireClient({ poisonReadBuffer: true });
-    const clock = new CountingClock(NODE_CLOCK);
-    const pool = new WatchedPool();
-    const admission = new RecordingAdmission();
-    const deployments = [deployment("a", upstream, { tier: 1 }), deployment("b", upstream, { tier: 2 })];
-    const gateway = makeEngine({
-      config: proofConfig({ chat: server.url, messages: server.url }, { m: { attempts: 1, deployments } }),
-      clock,
-      upstream: wire,
-      admission,
-      onOutcome: () => undefined,
-    });
-    const ask = async (at: number): Promise<FakeClient> => {
-      const client = new FakeClient(PATH_OF[dialect], bodyOf(pool, streamRequest(dialect, "m", `cut at ${at}`)));
-      gateway.handle(client.request, client, { principal: PROOF_PRINCIPAL });
-      await client.over;
-      return client;
-    };
-    const wrong: string[] = [];
-    const check = (at: number, client: FakeClient): void => {
-      const found = verdict(dialect, recordingA, at, client);
-      if (found !== null) wrong.push(`cut at ${at} of ${recordingA.bytes.byteLength} (commit ${recordingA.commitAt}): ${found}\n${client.text}`);
-    };
-    try {
-      let next = 0;
-      const lane = async (): Promise<void> => {
-        while (next <= recordingA.bytes.byteLength) {
-          const at = next++;
-          check(at, await ask(at));
-        }
+describe.each(CASES)(
+  "a $client client of a $upstream upstream whose connection meets a $cut",
+  ({ client: dialect, upstream, cut }) => {
+    it("gets the other deployment's answer before the commit and an error after it, at every byte", async () => {
+      const [recordingA, recordingB] = [record(upstream, "alpha"), record(upstream, "bravo")];
+      const server = await startRawUpstream({
+        onRequest: (call) => {
+          const text = call.body.toString("utf8");
+          const at = Number(/cut at (\d+)/u.exec(text)?.[1]);
+          if (text.includes('"up-b"')) void call.write(recordingB.bytes);
+          else void cutAt(call, recordingA.bytes.subarray(0, at), cut);
+        },
+      });
+      const wire = createWireClient({ poisonReadBuffer: true });
+      const clock = new CountingClock(NODE_CLOCK);
+      const pool = new WatchedPool();
+      const admission = new RecordingAdmission();
+      const deployments = [deployment("a", upstream, { tier: 1 }), deployment("b", upstream, { tier: 2 })];
+      const gateway = makeEngine({
+        config: proofConfig({ chat: server.url, messages: server.url }, { m: { attempts: 1, deployments } }),
+        clock,
+        upstream: wire,
+        admission,
+        onOutcome: () => undefined,
+      });
+      const ask = async (at: number): Promise<FakeClient> => {
+        const client = new FakeClient(PATH_OF[dialect], bodyOf(pool, streamRequest(dialect, "m", `cut at ${at}`)));
+        gateway.handle(client.request, client, { principal: PROOF_PRINCIPAL });
+        await client.over;
+        return client;
       };
-      await Promise.all(Array.from({ length: LANES }, lane));
-      expect(wrong).toEqual([]);
-      await until(
-        () => gateway.inFlight === 0 && pool.missingBytes === 0 && clock.pendingTimers === 0 && wire.stats().open === wire.stats().idle,
-        "rest",
-      );
-      expect(gateway.hasFailedTask).toBe(false);
-      expect(admission.imbalances).toEqual([]);
-      const attempts = admission.tickets.map((ticket) => ticket.attempts.join());
-      expect(attempts.filter((names) => names === "a,b")).toHaveLength(recordingA.commitAt);
-      expect(attempts.filter((names) => names === "a")).toHaveLength(recordingA.bytes.byteLength + 1 - recordingA.commitAt);
-    } finally {
-      await gateway.close();
-      await server.close();
-    }
-  });
-});
+      const wrong: string[] = [];
+      const check = (at: number, client: FakeClient): void => {
+        const found = verdict(dialect, recordingA, at, client);
+        if (found !== null)
+          wrong.push(
+            `cut at ${at} of ${recordingA.bytes.byteLength} (commit ${recordingA.commitAt}): ${found}\n${client.text}`,
+          );
+      };
+      try {
+        let next = 0;
+        const lane = async (): Promise<void> => {
+          while (next <= recordingA.bytes.byteLength) {
+            const at = next++;
+            check(at, await ask(at));
+          }
+        };
+        await Promise.all(Array.from({ length: LANES }, lane));
+        expect(wrong).toEqual([]);
+        await until(
+          () =>
+            gateway.inFlight === 0 &&
+            pool.missingBytes === 0 &&
+            clock.pendingTimers === 0 &&
+            wire.stats().open === wire.stats().idle,
+          "rest",
+        );
+        expect(gateway.hasFailedTask).toBe(false);
+        expect(admission.imbalances).toEqual([]);
+        const attempts = admission.tickets.map((ticket) => ticket.attempts.join());
+        expect(attempts.filter((names) => names === "a,b")).toHaveLength(recordingA.commitAt);
+        expect(attempts.filter((names) => names === "a")).toHaveLength(
+          recordingA.bytes.byteLength + 1 - recordingA.commitAt,
+        );
+      } finally {
+        await gateway.close();
+        await server.close();
+      }
+    });
+  },
+);
 
 /** What is wrong with an answer, or null. */
 function verdict(dialect: ProofDialect, recording: Recording, at: number, client: FakeClient): string | null {
@@ -138,7 +150,8 @@ function verdict(dialect: ProofDialect, recording: Recording, at: number, client
     return text.split(END[dialect]).length === 2 ? null : "no end, or more than one";
   }
   if (text.includes("bravo")) return "two deployments in one answer";
-  if (at >= recording.endAt) return spoken === "alpha" && text.includes(END[dialect]) ? null : "a whole answer that is not whole";
+  if (at >= recording.endAt)
+    return spoken === "alpha" && text.includes(END[dialect]) ? null : "a whole answer that is not whole";
   if (spoken !== "alpha") return "the content is lost";
   if (!ERROR[dialect].test(text)) return "no error";
   if (text.includes(END[dialect])) return "a clean end of a broken answer";

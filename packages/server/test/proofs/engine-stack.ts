@@ -180,7 +180,9 @@ export function startEngine(
       ...(gateway.hasFailedTask ? ["a failed task"] : []),
       ...upstream.calls.flatMap((call, index) => (call.isOver && call.isReleased ? [] : [`call ${index}`])),
       ...admission.imbalances,
-      ...(outcomes.length === admission.tickets.length ? [] : [`${outcomes.length} outcome(s) of ${admission.tickets.length}`]),
+      ...(outcomes.length === admission.tickets.length
+        ? []
+        : [`${outcomes.length} outcome(s) of ${admission.tickets.length}`]),
     ],
   };
 }

@@ -50,7 +50,8 @@ export class FakeClock implements Clock {
 
   #takeDue(untilMs: number): Armed | null {
     let first: Armed | null = null;
-    for (const armed of this.#armed) if (armed.atMs <= untilMs && (first === null || armed.atMs < first.atMs)) first = armed;
+    for (const armed of this.#armed)
+      if (armed.atMs <= untilMs && (first === null || armed.atMs < first.atMs)) first = armed;
     if (first !== null) this.#armed.delete(first);
     return first;
   }

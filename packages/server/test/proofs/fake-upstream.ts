@@ -1,6 +1,13 @@
 // An upstream client without sockets: tests play the upstream call by call. Chunks come in one buffer that is overwritten after each
 // call, as the real client's may be.
-import type { HeaderList, UpstreamCall, UpstreamClient, UpstreamFailure, UpstreamRequest, UpstreamSink } from "@dragoman/core";
+import type {
+  HeaderList,
+  UpstreamCall,
+  UpstreamClient,
+  UpstreamFailure,
+  UpstreamRequest,
+  UpstreamSink,
+} from "@dragoman/core";
 
 const POISON = 0xdb;
 

@@ -10,12 +10,16 @@ export interface MemoryRange {
 export function rangesIn(source: Uint8Array, pieces: readonly Uint8Array[]): MemoryRange[] {
   const found = pieces
     .filter((piece) => piece.buffer === source.buffer && piece.byteLength > 0)
-    .map((piece) => ({ start: piece.byteOffset - source.byteOffset, end: piece.byteOffset - source.byteOffset + piece.byteLength }))
+    .map((piece) => ({
+      start: piece.byteOffset - source.byteOffset,
+      end: piece.byteOffset - source.byteOffset + piece.byteLength,
+    }))
     .toSorted((left, right) => left.start - right.start);
   const joined: MemoryRange[] = [];
   for (const range of found) {
     const last = joined.at(-1);
-    if (last !== undefined && range.start <= last.end) joined[joined.length - 1] = { start: last.start, end: Math.max(last.end, range.end) };
+    if (last !== undefined && range.start <= last.end)
+      joined[joined.length - 1] = { start: last.start, end: Math.max(last.end, range.end) };
     else joined.push(range);
   }
   return joined;

@@ -55,7 +55,8 @@ export async function startProofServer(options: ProofServerOptions): Promise<Pro
   });
   const http = createHttpServer({
     handle: (request, responder) => gateway.handle(request, responder),
-    encodeRefusal: ({ status, code, message, path, headers }) => gateway.encodeRefusal(status, code, message, path, headers),
+    encodeRefusal: ({ status, code, message, path, headers }) =>
+      gateway.encodeRefusal(status, code, message, path, headers),
     pool,
     onConnectionError: ({ kind, detail }) => {
       if (kind === "handler-threw") problems.push(detail);
@@ -73,9 +74,15 @@ export async function startProofServer(options: ProofServerOptions): Promise<Pro
     ...(clock.pendingTimers === 0 ? [] : [`${clock.pendingTimers} timer(s)`]),
     ...(pool.missingBytes === 0 ? [] : [`${pool.missingBytes} byte(s) of bodies`]),
     ...(connections.count === 0 ? [] : [`${connections.count} client connection(s)`]),
-    ...(wire.stats().open === wire.stats().idle ? [] : [`${wire.stats().open - wire.stats().idle} busy upstream connection(s)`]),
-    ...(upstream.openConnections === wire.stats().idle ? [] : [`${upstream.openConnections} connection(s) at the upstream`]),
-    ...(outcomes.length === admission.tickets.length ? [] : [`${outcomes.length} outcome(s) of ${admission.tickets.length}`]),
+    ...(wire.stats().open === wire.stats().idle
+      ? []
+      : [`${wire.stats().open - wire.stats().idle} busy upstream connection(s)`]),
+    ...(upstream.openConnections === wire.stats().idle
+      ? []
+      : [`${upstream.openConnections} connection(s) at the upstream`]),
+    ...(outcomes.length === admission.tickets.length
+      ? []
+      : [`${outcomes.length} outcome(s) of ${admission.tickets.length}`]),
     ...admission.imbalances,
     ...problems,
   ];
@@ -92,7 +99,11 @@ export async function startProofServer(options: ProofServerOptions): Promise<Pro
     get clientConnections() {
       return connections.count;
     },
-    atRest: () => until(() => leftovers().length === 0, () => `rest: ${leftovers().join(", ")}`),
+    atRest: () =>
+      until(
+        () => leftovers().length === 0,
+        () => `rest: ${leftovers().join(", ")}`,
+      ),
     close: async () => {
       await upstream.close();
       gateway.drain();

@@ -6,6 +6,7 @@ export interface TicketRecord {
   readonly attempts: string[];
   readonly settlements: Settlement[];
   holds: number;
+  clientReleases: number;
   closes: number;
 }
 
@@ -13,7 +14,7 @@ export class RecordingAdmission implements Admission {
   readonly tickets: TicketRecord[] = [];
 
   open(): { readonly ok: true; readonly ticket: Ticket } {
-    const record: TicketRecord = { attempts: [], settlements: [], holds: 0, closes: 0 };
+    const record: TicketRecord = { attempts: [], settlements: [], holds: 0, clientReleases: 0, closes: 0 };
     this.tickets.push(record);
     const ticket: Ticket = {
       hold: () => {
@@ -27,6 +28,9 @@ export class RecordingAdmission implements Admission {
       settle: (settlement) => {
         if (record.closes > 0) throw new Error("a settlement after the ticket was closed");
         record.settlements.push(settlement);
+      },
+      releaseClient: () => {
+        record.clientReleases += 1;
       },
       close: () => {
         record.closes += 1;

@@ -4,7 +4,15 @@ import { describe, expect, it } from "vitest";
 import { deployment, startEngine } from "./engine-stack.ts";
 import type { EngineStack } from "./engine-stack.ts";
 import type { FakeClient } from "./fake-client.ts";
-import { closingRecords, contentRecord, openingRecords, PROOF_DIALECTS, recordedStream, streamRequest, textOf } from "./streams.ts";
+import {
+  closingRecords,
+  contentRecord,
+  openingRecords,
+  PROOF_DIALECTS,
+  recordedStream,
+  streamRequest,
+  textOf,
+} from "./streams.ts";
 import type { ProofDialect } from "./streams.ts";
 
 interface Scene {
@@ -31,19 +39,32 @@ const CANCEL = { mode: "cancel" } as const;
 const ROWS: readonly Row[] = [
   {
     name: "completed with the provider's usage",
-    play: (scene) => void first(scene).sent().head().data(opening(scene) + content(scene) + closing(scene)).end(),
+    play: (scene) =>
+      void first(scene)
+        .sent()
+        .head()
+        .data(opening(scene) + content(scene) + closing(scene))
+        .end(),
     rules: both("actual"),
   },
   {
     name: "completed without usage",
-    play: (scene) => void first(scene).sent().head().data(textOf(recordedStream("chat", ["Hello"], false))).end(),
+    play: (scene) =>
+      void first(scene)
+        .sent()
+        .head()
+        .data(textOf(recordedStream("chat", ["Hello"], false)))
+        .end(),
     rules: { chat: ["estimated"], messages: [] },
   },
   {
     name: "client gone, the rest arrived with usage",
     disconnect: DRAIN,
     play: (scene) => {
-      first(scene).sent().head().data(opening(scene) + content(scene));
+      first(scene)
+        .sent()
+        .head()
+        .data(opening(scene) + content(scene));
       scene.client.leave();
       first(scene).data(closing(scene)).end();
     },
@@ -55,7 +76,10 @@ const ROWS: readonly Row[] = [
     play: (scene) => {
       first(scene).sent();
       scene.client.leave();
-      first(scene).head().data(opening(scene) + content(scene) + closing(scene)).end();
+      first(scene)
+        .head()
+        .data(opening(scene) + content(scene) + closing(scene))
+        .end();
     },
     rules: both("after_disconnect"),
   },
@@ -63,7 +87,10 @@ const ROWS: readonly Row[] = [
     name: "client gone after content, the rest came too late",
     disconnect: DRAIN,
     play: async (scene) => {
-      first(scene).sent().head().data(opening(scene) + content(scene));
+      first(scene)
+        .sent()
+        .head()
+        .data(opening(scene) + content(scene));
       scene.client.leave();
       await scene.stack.clock.advance(DRAIN.maxMs);
     },
@@ -73,7 +100,10 @@ const ROWS: readonly Row[] = [
     name: "client gone after content, the rest was too long",
     disconnect: DRAIN,
     play: (scene) => {
-      first(scene).sent().head().data(opening(scene) + content(scene));
+      first(scene)
+        .sent()
+        .head()
+        .data(opening(scene) + content(scene));
       scene.client.leave();
       first(scene).data(contentRecord(scene.upstream, "x".repeat(DRAIN.maxBytes)).text);
     },
@@ -83,7 +113,10 @@ const ROWS: readonly Row[] = [
     name: "client gone after content and cancelled at once",
     disconnect: CANCEL,
     play: (scene) => {
-      first(scene).sent().head().data(opening(scene) + content(scene));
+      first(scene)
+        .sent()
+        .head()
+        .data(opening(scene) + content(scene));
       scene.client.leave();
     },
     rules: both("partial"),
@@ -105,7 +138,12 @@ const ROWS: readonly Row[] = [
   },
   {
     name: "the upstream broke after content",
-    play: (scene) => void first(scene).sent().head().data(opening(scene) + content(scene)).fail(),
+    play: (scene) =>
+      void first(scene)
+        .sent()
+        .head()
+        .data(opening(scene) + content(scene))
+        .fail(),
     rules: both("partial"),
   },
   {
@@ -134,7 +172,10 @@ const ROWS: readonly Row[] = [
   {
     name: "given up by our own timeout after content",
     play: async (scene) => {
-      first(scene).sent().head().data(opening(scene) + content(scene));
+      first(scene)
+        .sent()
+        .head()
+        .data(opening(scene) + content(scene));
       await scene.stack.clock.advance(60_000);
     },
     rules: both("abandoned"),
@@ -167,16 +208,38 @@ describe.each(PAIRS)("a $client client of a $upstream upstream", ({ client: dial
       m: { attempts: 2, deployments: [deployment("a", upstream, { tier: 1 }), deployment("b", upstream, { tier: 2 })] },
     });
     const client = await stack.ask(dialect, streamRequest(dialect, "m"));
-    stack.upstream.call(0).sent().head().data(textOf(openingRecords(upstream))).fail();
+    stack.upstream
+      .call(0)
+      .sent()
+      .head()
+      .data(textOf(openingRecords(upstream)))
+      .fail();
     await stack.clock.advance(30_000);
     stack.upstream.call(1).sent().fail();
     await stack.clock.advance(0);
-    stack.upstream.call(2).sent().head().data(textOf(recordedStream(upstream, ["Hello"]))).end();
+    stack.upstream
+      .call(2)
+      .sent()
+      .head()
+      .data(textOf(recordedStream(upstream, ["Hello"])))
+      .end();
     await stack.clock.advance(0);
     const failed = upstream === "messages" ? "failed_actual" : "failed_free";
     expect(stack.admission.rules).toEqual([[failed, "failed_free", "actual"]]);
     expect(stack.admission.tickets[0]?.attempts).toEqual(["a", "a", "b"]);
     expect(client.ending).toBe("end");
+    expect(stack.leftovers()).toEqual([]);
+  });
+
+  it("settles an attempt that the upstream client refuses to send, and gives the body back", async () => {
+    const stack = startEngine({ m: { attempts: 1, deployments: [deployment("a", upstream)] } });
+    stack.upstream.send = () => {
+      throw new Error("the request cannot be written");
+    };
+    const client = await stack.ask(dialect, streamRequest(dialect, "m"));
+    expect(client.status).toBe(500);
+    expect(client.ending).toBe("end");
+    expect(stack.admission.rules).toEqual([["failed_free"]]);
     expect(stack.leftovers()).toEqual([]);
   });
 

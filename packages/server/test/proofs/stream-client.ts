@@ -17,7 +17,12 @@ export class StreamClient {
   readonly #chunks: Buffer[] = [];
 
   /** Opens a request; the body is sent with `send`. With `onData` nothing is kept. */
-  constructor(port: number, dialect: ProofDialect, bodyLength: number, onData: ((bytes: Buffer) => void) | null = null) {
+  constructor(
+    port: number,
+    dialect: ProofDialect,
+    bodyLength: number,
+    onData: ((bytes: Buffer) => void) | null = null,
+  ) {
     this.#onData = onData;
     this.outgoing = request({
       host: "127.0.0.1",
@@ -26,7 +31,7 @@ export class StreamClient {
       path: PATH_OF[dialect],
       agent: false,
       headers: {
-        "authorization": "Bearer proof",
+        authorization: "Bearer proof",
         "content-type": "application/json",
         "anthropic-version": "2023-06-01",
         "content-length": bodyLength,
@@ -50,7 +55,12 @@ export class StreamClient {
   }
 
   /** Sends a whole request. */
-  static ask(port: number, dialect: ProofDialect, body: string | Uint8Array, onData: ((bytes: Buffer) => void) | null = null): StreamClient {
+  static ask(
+    port: number,
+    dialect: ProofDialect,
+    body: string | Uint8Array,
+    onData: ((bytes: Buffer) => void) | null = null,
+  ): StreamClient {
     const bytes = Buffer.from(body);
     const client = new StreamClient(port, dialect, bytes.byteLength, onData);
     client.outgoing.end(bytes);

@@ -12,14 +12,27 @@ export interface RecordedRecord {
 }
 
 /** Where clients of a dialect send their requests. */
-export const PATH_OF: Readonly<Record<ProofDialect, string>> = { chat: "/v1/chat/completions", messages: "/v1/messages" };
+export const PATH_OF: Readonly<Record<ProofDialect, string>> = {
+  chat: "/v1/chat/completions",
+  messages: "/v1/messages",
+};
 
 function chatRecord(mark: RecordedRecord["mark"], choices: readonly unknown[], usage: unknown = null): RecordedRecord {
-  const chunk = { id: "c-1", object: "chat.completion.chunk", created: 1, model: "up", choices, ...(usage === null ? {} : { usage }) };
+  const chunk = {
+    id: "c-1",
+    object: "chat.completion.chunk",
+    created: 1,
+    model: "up",
+    choices,
+    ...(usage === null ? {} : { usage }),
+  };
   return { mark, text: `data: ${JSON.stringify(chunk)}\n\n` };
 }
 
-function messagesRecord(mark: RecordedRecord["mark"], event: { readonly type: string } & Record<string, unknown>): RecordedRecord {
+function messagesRecord(
+  mark: RecordedRecord["mark"],
+  event: { readonly type: string } & Record<string, unknown>,
+): RecordedRecord {
   return { mark, text: `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n` };
 }
 
@@ -56,7 +69,11 @@ export function openingRecords(dialect: ProofDialect): RecordedRecord[] {
 export function closingRecords(dialect: ProofDialect, withUsage = true): RecordedRecord[] {
   if (dialect === "chat") {
     const finish = chatRecord("finish", [{ index: 0, delta: {}, finish_reason: "stop" }]);
-    return [finish, ...(withUsage ? [chatRecord("usage", [], CHAT_USAGE)] : []), { mark: "end", text: "data: [DONE]\n\n" }];
+    return [
+      finish,
+      ...(withUsage ? [chatRecord("usage", [], CHAT_USAGE)] : []),
+      { mark: "end", text: "data: [DONE]\n\n" },
+    ];
   }
   const delta = { stop_reason: "end_turn", stop_sequence: null };
   return [

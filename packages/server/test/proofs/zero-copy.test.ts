@@ -7,7 +7,15 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { NODE_CLOCK } from "../../src/ports/index.ts";
 import { createWireClient } from "../../src/wire/index.ts";
 import { until } from "../harness/until.ts";
-import { bodyOf, deployment, makeEngine, proofConfig, PROOF_PRINCIPAL, startEngine, WatchedPool } from "./engine-stack.ts";
+import {
+  bodyOf,
+  deployment,
+  makeEngine,
+  proofConfig,
+  PROOF_PRINCIPAL,
+  startEngine,
+  WatchedPool,
+} from "./engine-stack.ts";
 import { CountingClock } from "./fake-clock.ts";
 import { FakeClient } from "./fake-client.ts";
 import { covers, foreignBytes, rangesIn } from "./memory-ranges.ts";
@@ -22,7 +30,10 @@ const MAX_GLUE_BYTES = 2_048;
 const PROMPT_BYTES = 1_048_576;
 
 /** A prompt with every kind of character and escape, as it stands between the quotes. */
-const PROMPT = String.raw`Zoë said: \"a\\b\/c\" \u00e9\ud83d\ude00 😀\n\t`.repeat(40_000).slice(0, PROMPT_BYTES - 1).replace(/\\u?[0-9a-f]{0,3}$/u, "");
+const PROMPT = String.raw`Zoë said: \"a\\b\/c\" \u00e9\ud83d\ude00 😀\n\t`
+  .repeat(40_000)
+  .slice(0, PROMPT_BYTES - 1)
+  .replace(/\\u?[0-9a-f]{0,3}$/u, "");
 const SYSTEM = String.raw`You are \u0041 careful 'helper'. `.repeat(200);
 /** Spellings that a parse and a print would change, in an order of their own. */
 const SCHEMA = String.raw`{ "type":"object" ,"required":[ "z","a"],"properties":{"z":{"type":"number","minimum":1.0,"maximum":12345678901234567890,"default":1E+2},"a":{"type":"string","description":"caf\u00e9 \/ ☕"}}}`;
@@ -38,7 +49,11 @@ function requestText(dialect: ProofDialect, extra = ""): string {
 const CAPABLE = { defaultMaxOutputTokens: 1024, sampling: "full" } as const;
 
 const model = (upstream: ProofDialect): Parameters<typeof startEngine>[0] => ({
-  m: { attempts: 1, lossy: { allow: ["@all-droppable"] }, deployments: [deployment("a", upstream, { capabilities: CAPABLE })] },
+  m: {
+    attempts: 1,
+    lossy: { allow: ["@all-droppable"] },
+    deployments: [deployment("a", upstream, { capabilities: CAPABLE })],
+  },
 });
 
 afterEach(() => {
@@ -56,13 +71,18 @@ describe.each(PAIRS)("a $client client of a $upstream upstream", ({ client: dial
     expect(client.text).toBe("");
     const call = stack.upstream.call(0);
     const ranges = rangesIn(body.bytes, call.request.body);
-    for (const [name, value] of Object.entries({ prompt: PROMPT, system: SYSTEM })) {
+    const copied = [PROMPT, SYSTEM].filter((value) => {
       const start = Buffer.from(body.bytes).indexOf(value);
-      expect(covers(ranges, start, start + Buffer.byteLength(value)), name).toBe(true);
-    }
+      return !covers(ranges, start, start + Buffer.byteLength(value));
+    });
+    expect(copied.map((value) => value.slice(0, 20))).toEqual([]);
     expect(foreignBytes(body.bytes, call.request.body)).toBeLessThan(MAX_GLUE_BYTES);
     expect(call.request.bodyLength).toBe(call.request.body.reduce((sum, piece) => sum + piece.byteLength, 0));
-    call.sent().head().data(textOf(recordedStream(upstream, ["Hello"]))).end();
+    call
+      .sent()
+      .head()
+      .data(textOf(recordedStream(upstream, ["Hello"])))
+      .end();
     await stack.clock.advance(0);
     expect(client.ending).toBe("end");
     expect(stack.leftovers()).toEqual([]);
@@ -73,9 +93,20 @@ describe.each(PAIRS)("a $client client of a $upstream upstream", ({ client: dial
     await stack.ask(dialect, requestText(dialect));
     const sent = stack.upstream.call(0).bodyText;
     // The same dialect: the client's own bytes, but for the name of the model.
-    if (dialect === upstream) expect(sent === requestText(dialect).replace('"model":"m"', '"model":"up-a"')).toBe(true);
-    const kept = { SCHEMA, SYSTEM, PROMPT, "short content": String.raw`"A \u2713 short answer."`, "the user": String.raw`"caf\u00e9"` };
-    expect(Object.entries(kept).filter(([, spelling]) => !sent.includes(spelling)).map(([name]) => name)).toEqual([]);
+    const isForwarded = sent === requestText(dialect).replace('"model":"m"', '"model":"up-a"');
+    expect(isForwarded).toBe(dialect === upstream);
+    const kept = {
+      SCHEMA,
+      SYSTEM,
+      PROMPT,
+      "short content": String.raw`"A \u2713 short answer."`,
+      "the user": String.raw`"caf\u00e9"`,
+    };
+    expect(
+      Object.entries(kept)
+        .filter(([, spelling]) => !sent.includes(spelling))
+        .map(([name]) => name),
+    ).toEqual([]);
     expect(/"temperature" ?: ?0\.50[,}]/u.exec(sent)).not.toBeNull();
     expect(JSON.parse(sent)).toBeTypeOf("object");
   });
@@ -83,7 +114,10 @@ describe.each(PAIRS)("a $client client of a $upstream upstream", ({ client: dial
   it("keeps the prefix that a provider's prompt cache knows when a conversation goes on", async () => {
     const stack = startEngine(model(upstream));
     await stack.ask(dialect, requestText(dialect));
-    await stack.ask(dialect, requestText(dialect, ',{"role":"assistant","content":"Gone on."},{"role":"user","content":"And on."}'));
+    await stack.ask(
+      dialect,
+      requestText(dialect, ',{"role":"assistant","content":"Gone on."},{"role":"user","content":"And on."}'),
+    );
     const [before, after] = [stack.upstream.call(0).bodyText, stack.upstream.call(1).bodyText];
     const shared = before.indexOf("Go on.") + "Go on.".length;
     expect(shared).toBeGreaterThan(PROMPT.length);
@@ -114,7 +148,9 @@ describe.each(PAIRS)("a $client client of a $upstream upstream", ({ client: dial
       const client = new FakeClient(PATH_OF[dialect], body);
       gateway.handle(client.request, client, { principal: PROOF_PRINCIPAL });
       await client.over;
-      const pieces = written.mock.calls.map(([piece]) => piece as unknown).filter((piece) => piece instanceof Uint8Array);
+      const pieces = written.mock.calls
+        .map(([piece]) => piece as unknown)
+        .filter((piece) => piece instanceof Uint8Array);
       const ranges = rangesIn(body.bytes, pieces);
       expect(covers(ranges, promptStart, promptStart + Buffer.byteLength(PROMPT))).toBe(true);
       const arrived = upstreamServer.calls[0]?.body ?? Buffer.alloc(0);

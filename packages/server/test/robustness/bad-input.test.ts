@@ -55,7 +55,14 @@ const retyped = (type: string) => (dialect: Dialect) =>
   post(dialect, plain(dialect)).toString("latin1").replace("application/json", type);
 
 const ROWS: readonly Row[] = [
-  { name: "no credential", bytes: withoutKey, status: 401, type: AUTH, message: /carries no API key\. Send it as/, closes: true },
+  {
+    name: "no credential",
+    bytes: withoutKey,
+    status: 401,
+    type: AUTH,
+    message: /carries no API key\. Send it as/,
+    closes: true,
+  },
   {
     name: "a wrong key",
     bytes: (dialect) => post(dialect, plain(dialect), "", WRONG_KEY),
@@ -109,7 +116,10 @@ const ROWS: readonly Row[] = [
   },
   {
     name: "a body that is announced too large",
-    bytes: (dialect) => post(dialect, plain(dialect)).toString("latin1").replace(/content-length: \d+/, `content-length: ${MAX_BODY + 1}`),
+    bytes: (dialect) =>
+      post(dialect, plain(dialect))
+        .toString("latin1")
+        .replace(/content-length: \d+/, `content-length: ${MAX_BODY + 1}`),
     status: 413,
     type: { openai: "invalid_request_error", anthropic: "request_too_large" },
     message: new RegExp(`larger than the ${MAX_BODY} bytes`),
@@ -184,16 +194,18 @@ describe.each(DIALECTS)("a client of $name is told what is wrong with", (dialect
     client.send(bytes(dialect));
     const answer = await client.answer();
     expect(answer.status).toBe(status);
-    expect(dialect.errorOf(answer)).toMatchObject({ type: type[dialect.name], message: expect.stringMatching(message) as string });
+    expect(dialect.errorOf(answer)).toMatchObject({
+      type: type[dialect.name],
+      message: expect.stringMatching(message) as string,
+    });
     expect(answer.headers["content-type"]).toBe("application/json");
     expect(gateway.upstream.calls).toHaveLength(before);
     for (const secret of [KEY, NARROW_KEY, EXPIRED_KEY, WRONG_KEY]) expect(client.received).not.toContain(secret);
     if (closes) await client.untilClosed();
-    else {
-      client.send(post(dialect, plain(dialect)));
-      expect((await client.answer(2)).status).toBe(200);
-      client.destroy();
-    }
+    else client.send(post(dialect, plain(dialect)));
+    const next = closes ? null : (await client.answer(2)).status;
+    expect(next).toBe(closes ? null : 200);
+    client.destroy();
   });
 
   it("the upstream's rate limit: 429 with the time to wait", async () => {
@@ -292,13 +304,13 @@ interface SuiteCase {
   readonly base64?: string;
 }
 
-/**
- * The `n_` cases of JSONTestSuite that stay broken as a member's value: all but those that only lack an end which the rest of the
- * request gives, and the two that repeat a text beyond this test's body limit.
- */
+/** The `n_` cases of JSONTestSuite but the two that repeat a text beyond this test's body limit. All stay broken as a member's value. */
 const REFUSED_TEXTS: readonly { readonly name: string; readonly bytes: Buffer }[] = readSuite()
   .filter(({ name, text, base64 }) => name.startsWith("n_") && (text !== undefined || base64 !== undefined))
-  .map(({ name, text, base64 }) => ({ name, bytes: base64 === undefined ? Buffer.from(text ?? "") : Buffer.from(base64, "base64") }));
+  .map(({ name, text, base64 }) => ({
+    name,
+    bytes: base64 === undefined ? Buffer.from(text ?? "") : Buffer.from(base64, "base64"),
+  }));
 
 function readSuite(): readonly SuiteCase[] {
   const path = new URL("../../../core/src/json/fixtures/json-test-suite.json", import.meta.url);
@@ -327,18 +339,24 @@ describe("numbers and spellings that a parser would change", () => {
 
 describe("routes that belong to no dialect", () => {
   it.each([
-    ["HEAD", "/", 200, ""],
-    ["HEAD", "/healthz", 200, ""],
-    ["HEAD", "/readyz", 200, ""],
-    ["GET", "/healthz", 200, '{"status":"ok"}'],
-    ["GET", "/readyz", 200, '{"status":"ready","generation":1}'],
-  ])("%s %s needs no key and keeps the connection", async (method, path, status, body) => {
+    ["/healthz", '{"status":"ok"}'],
+    ["/readyz", '{"status":"ready","generation":1}'],
+  ])("GET %s needs no key and keeps the connection", async (path, body) => {
     const client = await RawClient.open(gateway.url);
     for (const nth of [1, 2]) {
-      client.send(`${method} ${path} HTTP/1.1\r\nhost: a\r\n\r\n`);
-      if (method === "HEAD") await client.untilReceived(new RegExp(`(?:HTTP/1\\.1 ${status}[^]*?\\r\\n\\r\\n){${nth}}$`));
-      else expect(await client.answer(nth)).toMatchObject({ status, body });
+      client.send(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`);
+      expect(await client.answer(nth)).toMatchObject({ status: 200, body });
     }
+    client.destroy();
+  });
+
+  it.each(["/", "/healthz", "/readyz"])("HEAD %s needs no key, has no body, and keeps the connection", async (path) => {
+    const client = await RawClient.open(gateway.url);
+    for (const heads of [/^HTTP\/1\.1 200 /, /^HTTP\/1\.1 200 [^]+?\r\n\r\nHTTP\/1\.1 200 [^]+\r\n\r\n$/]) {
+      client.send(`HEAD ${path} HTTP/1.1\r\nhost: a\r\n\r\n`);
+      await client.untilReceived(heads);
+    }
+    expect(client.received).not.toContain("{");
     client.destroy();
   });
 
@@ -347,7 +365,8 @@ describe("routes that belong to no dialect", () => {
   });
 
   it("a WebSocket to /v1/responses is sent to POST: 426", async () => {
-    const upgrade = "connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n";
+    const upgrade =
+      "connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n";
     const client = await RawClient.open(gateway.url);
     client.send(`GET /v1/responses HTTP/1.1\r\nhost: a\r\n${upgrade}\r\n`);
     const answer = await client.answer();
@@ -357,7 +376,7 @@ describe("routes that belong to no dialect", () => {
   });
 });
 
-describe("an early refusal", () => {
+describe.concurrent("an early refusal", () => {
   const HUGE = 64 * 1024 * 1024;
   it.each([
     ["of a stranger", `content-length: ${HUGE}`, WRONG_KEY, 401],

@@ -49,7 +49,9 @@ function dataOf(body: string): readonly string[] {
 }
 
 function textOfChat(answer: RawAnswer): string {
-  const { choices } = parseObject(answer.body) as { readonly choices: readonly { readonly message: { readonly content: string } }[] };
+  const { choices } = parseObject(answer.body) as {
+    readonly choices: readonly { readonly message: { readonly content: string } }[];
+  };
   return choices[0]?.message.content ?? "";
 }
 
@@ -91,7 +93,12 @@ const ANTHROPIC: Dialect = {
   path: "/v1/messages",
   credential: (key) => `x-api-key: ${key}\r\nanthropic-version: 2023-06-01\r\n`,
   body: ({ model, text = "hi", stream = false }) =>
-    JSON.stringify({ model, max_tokens: 64, ...(stream ? { stream } : {}), messages: [{ role: "user", content: text }] }),
+    JSON.stringify({
+      model,
+      max_tokens: 64,
+      ...(stream ? { stream } : {}),
+      messages: [{ role: "user", content: text }],
+    }),
   textOf: textOfMessage,
   errorOf: errorOfMessage,
   isCleanEnd: (body) => body.includes('"type":"message_stop"') && !body.includes('"type":"error"'),

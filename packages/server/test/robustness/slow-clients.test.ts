@@ -47,7 +47,12 @@ describe.concurrent("a slow client", () => {
   it.for(
     DIALECTS.flatMap((dialect) => [
       { dialect, name: "sends its body in single bytes", sent: "content-length: 1000\r\n\r\n{", drips: true },
-      { dialect, name: "sends a chunked body in single bytes", sent: "transfer-encoding: chunked\r\n\r\nff\r\n{", drips: true },
+      {
+        dialect,
+        name: "sends a chunked body in single bytes",
+        sent: "transfer-encoding: chunked\r\n\r\nff\r\n{",
+        drips: true,
+      },
       { dialect, name: "stops in its body", sent: "content-length: 1000\r\n\r\n{", drips: false },
     ]),
   )("of $dialect.name that $name is answered and cut: 408", async ({ dialect, sent, drips }) => {

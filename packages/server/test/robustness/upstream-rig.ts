@@ -72,7 +72,11 @@ export async function askThrough(gateway: BuiltGateway, asked: Asked): Promise<S
 /**
  * The next client must get exactly its own answer, and not over the socket of the call given: it said what no answer may say.
  */
-export async function expectSocketUnused(gateway: BuiltGateway, dialect: Dialect, call: UpstreamCallLog): Promise<void> {
+export async function expectSocketUnused(
+  gateway: BuiltGateway,
+  dialect: Dialect,
+  call: UpstreamCallLog,
+): Promise<void> {
   const before = gateway.upstream.calls.length;
   serial += 1;
   const text = `witness-${serial}`;

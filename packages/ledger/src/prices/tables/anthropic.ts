@@ -6,7 +6,7 @@ import type { PriceRow, PriceTier } from "../price-row.ts";
 
 const SOURCE = "https://platform.claude.com/docs/en/about-claude/pricing";
 const DAY = "2026-10-24";
-const SERVER_TOOLS = { web_search_requests: 0.01 };
+const SERVER_TOOLS = { web_search: 0.01 };
 
 /** Rates in the order of the vendor's table: input, write 5 min, write 1 h, read, output. */
 type Rates = readonly [input: number, write5m: number, write1h: number, read: number, output: number];

@@ -27,6 +27,9 @@ const row = (model: string, rates: Rates, more: Partial<PriceRow> = {}): PriceRo
 
 const long = (rates: Rates): Partial<PriceRow> => ({ tiers: [{ aboveInputTokens: LONG_PROMPT, ...ratesOf(rates) }] });
 
+/** Prices have at most six decimals; a product in binary may have more. */
+const times = (usd: number, factor: number): number => Math.round(usd * factor * 1e6) / 1e6;
+
 /** Half an hour and twelve hours. */
 const writes = (halfHour: number, halfDay: number): { readonly cacheWrite: Readonly<Record<number, number>> } => ({
   cacheWrite: { 1800: halfHour, 43_200: halfDay },
@@ -35,8 +38,16 @@ const writes = (halfHour: number, halfDay: number): { readonly cacheWrite: Reado
 /** Models with priced cache writes: a write costs 1.25 × input for half an hour and 2.5 × input for twelve hours. */
 const newer = (model: string, [input, cached, output]: readonly [number, number, number], more: Partial<PriceRow> = {}): PriceRow =>
   row(model, [input, cached, output], {
-    ...writes(input * 1.25, input * 2.5),
-    tiers: [{ aboveInputTokens: LONG_PROMPT, input: input * 2, cacheRead: cached * 2, ...writes(input * 2.5, input * 5), output: output * 1.5 }],
+    ...writes(times(input, 1.25), times(input, 2.5)),
+    tiers: [
+      {
+        aboveInputTokens: LONG_PROMPT,
+        input: times(input, 2),
+        cacheRead: times(cached, 2),
+        ...writes(times(input, 2.5), times(input, 5)),
+        output: times(output, 1.5),
+      },
+    ],
     ...more,
   });
 

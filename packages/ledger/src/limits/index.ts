@@ -1,0 +1,6 @@
+/** Limits, their windows and the accounts they are held against. */
+export { AccountBook, DEFAULT_MAX_ACCOUNTS } from "./account-book.ts";
+export { compileLimits, describeLimit, NO_LIMITS } from "./limit-config.ts";
+export type { Dimension, Limit, LimitConfig, LimitReading, LimitSet, WindowSpec } from "./limit-config.ts";
+export { isTighter, ScopeAccount } from "./scope-account.ts";
+export type { Amounts, Blocked, LedgerAlert, Scope, Standing } from "./scope-account.ts";
