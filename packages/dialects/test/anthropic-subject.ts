@@ -74,6 +74,7 @@ export const anthropicSubject: DialectSubject = {
     { pointer: /^\/model$/, reason: "every target writes its own", isNeutralAtHome: true },
     { pointer: /\/content\/4\/source\/media_type$/, reason: "text has one type", isNeutralAtHome: true },
     { pointer: /\/1\/content\/2\/citations\b/, reason: "an echo of an answer", isNeutralAtHome: false },
+    { pointer: /\/source\/content\/\d+\//, reason: "a document in blocks becomes one text outside forwarding", isNeutralAtHome: true },
     { pointer: /\/cache_control\/type$/, reason: "it has one value", isNeutralAtHome: true },
     { pointer: /^\/thinking\/display$/, reason: "the gateway itself shows or hides thinking", isNeutralAtHome: false },
   ],

@@ -110,6 +110,7 @@ export const openaiChatSubject: DialectSubject = {
     { pointer: /^\/tools\/1\/function\/strict$/, reason: "false is the default", isNeutralAtHome: false },
     { pointer: /^\/messages\/4\/name$/, reason: "a function's result pairs with the call before it", isNeutralAtHome: true },
     { pointer: /^\/(?:top_logprobs$|audio\b)/, reason: "it says how to do what another member asks for", isNeutralAtHome: false },
+    { pointer: /\/allowed_tools\/tools\//, reason: "an entry names a tool and says nothing else", isNeutralAtHome: true },
     { pointer: /\/prompt_cache_breakpoint\/mode$/, reason: "it has one value", isNeutralAtHome: true },
   ],
   canonicalRequest: (body) => {

@@ -2,11 +2,12 @@
 // estimate with a tokenizer.
 import type { TrafficDialect } from "../contract/cell.ts";
 
-/** Content events of every streamed answer. */
-export const STREAM_CONTENT_EVENTS = 20;
-
-const WORDS = "The quick brown fox jumps over the lazy dog while the slow green turtle waits near old stone walls".split(" ");
+const WORDS = "The quick brown fox jumps over the lazy dog while the slow green turtle waits near old stone walls now".split(" ");
 const TEXT = WORDS.join(" ");
+
+/** Content events of every streamed answer: one per word. */
+export const STREAM_CONTENT_EVENTS: number = WORDS.length;
+
 const USAGE = { input: 24, output: 20 } as const;
 const CREATED = 1_750_000_000;
 
@@ -161,7 +162,7 @@ function responsesEvents(): string[][] {
     event("response.in_progress", { response: responsesAnswer("in_progress") }) +
     event("response.output_item.added", { output_index: 0, item: item("in_progress", []) }) +
     event("response.content_part.added", { ...place, part: part("") });
-  const words = WORDS.slice(0, STREAM_CONTENT_EVENTS).map((word, index) =>
+  const words = WORDS.map((word, index) =>
     event("response.output_text.delta", { ...place, delta: spaced(word, index), logprobs: [] }),
   );
   const closing =
@@ -184,10 +185,11 @@ function embeddingsAnswer(): object {
 }
 
 function contentParts(render: (word: string) => string, opening: string, closing: string): string[][] {
-  const words = Array.from({ length: STREAM_CONTENT_EVENTS }, (_, index) =>
-    render(spaced(WORDS[index % WORDS.length] ?? "", index)),
+  return assemble(
+    WORDS.map((word, index) => render(spaced(word, index))),
+    opening,
+    closing,
   );
-  return assemble(words, opening, closing);
 }
 
 /** The opening travels with the first content event and the closing with the last: the script counts content events. */

@@ -29,7 +29,9 @@ export class ForwardStreamReader implements AnswerReader {
     this.#observer = options.provider.createStreamObserver(options.decodeContext, options.head);
     const { taps } = options;
     this.#tapDecoder =
-      taps === null ? null : options.provider.createStreamDecoder(options.decodeContext, (event) => void taps.pass(event));
+      taps === null
+        ? null
+        : options.provider.createStreamDecoder(options.decodeContext, (event) => void taps.pass(event));
     this.#records = createRecordReader(options.provider.framing, {
       maxRecordBytes: options.limits.maxRecordBytes,
       onRecord: (record) => this.#onRecord(record),
@@ -48,7 +50,8 @@ export class ForwardStreamReader implements AnswerReader {
     this.#chunk = null;
     // An attempt may be ended from outside at any time; what is known by then belongs into its account.
     this.#note();
-    if (!isWithinBounds && !this.#isDone) this.#fail(brokenAnswer("A record of the provider's stream is larger than allowed."));
+    if (!isWithinBounds && !this.#isDone)
+      this.#fail(brokenAnswer("A record of the provider's stream is larger than allowed."));
   }
 
   end(): void {

@@ -5,7 +5,8 @@ const CORRELATION = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** The upstream's own id of a call, when it has the shape of one. */
 export function readUpstreamRequestId(headers: HeaderList): string | null {
-  const value = findHeader(headers, "x-request-id") ?? findHeader(headers, "request-id") ?? findHeader(headers, "apim-request-id");
+  const value =
+    findHeader(headers, "x-request-id") ?? findHeader(headers, "request-id") ?? findHeader(headers, "apim-request-id");
   return value !== undefined && CORRELATION.test(value) ? value : null;
 }
 
@@ -48,7 +49,14 @@ export function buildJsonHeaders(parts: AnswerHeaderParts): HeaderList {
 /** Headers of a streamed answer. `no-transform` keeps compressing middleware and proxies from buffering it. */
 export function buildStreamHeaders(parts: AnswerHeaderParts): HeaderList {
   const headers = buildCommonHeaders(parts);
-  headers.push("content-type", parts.client.streamContentType, "cache-control", "no-cache, no-transform", "x-accel-buffering", "no");
+  headers.push(
+    "content-type",
+    parts.client.streamContentType,
+    "cache-control",
+    "no-cache, no-transform",
+    "x-accel-buffering",
+    "no",
+  );
   return headers;
 }
 

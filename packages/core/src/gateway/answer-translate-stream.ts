@@ -38,7 +38,8 @@ export class TranslateStreamReader implements AnswerReader {
   data(chunk: Uint8Array): void {
     if (this.#isDone) return;
     const isWithinBounds = this.#records.push(chunk);
-    if (!isWithinBounds && !this.#isDone) this.#fail(brokenAnswer("A record of the provider's stream is larger than allowed."));
+    if (!isWithinBounds && !this.#isDone)
+      this.#fail(brokenAnswer("A record of the provider's stream is larger than allowed."));
     this.#flush();
   }
 

@@ -160,7 +160,8 @@ export class ForwardWholeReader implements AnswerReader {
       return;
     }
     this.#chunks.add(chunk);
-    if (this.#chunks.byteLength > this.#options.limits.maxHeldResponseBytes && this.#options.taps === null) this.#passInPieces();
+    if (this.#chunks.byteLength > this.#options.limits.maxHeldResponseBytes && this.#options.taps === null)
+      this.#passInPieces();
     else if (this.#chunks.byteLength > this.#options.limits.maxResponseBytes) {
       this.#isDone = true;
       this.#outlet.fail(brokenAnswer("The provider's answer is larger than allowed."), false);

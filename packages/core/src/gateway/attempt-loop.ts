@@ -48,13 +48,16 @@ export async function runAttempts(exchange: Exchange, plan: Plan, model: Resolve
     const step = decide(exchange, model, candidate, result.error, attemptsOnDeployment);
     if (step === "same") {
       engine.retryBudget.spend(exchange.clock.nowMs());
-      await exchange.pause(backoffMs(attemptsOnDeployment, engine.ports.random.next(), result.error.retryAfterMs, engine.backoff));
+      await exchange.pause(
+        backoffMs(attemptsOnDeployment, engine.ports.random.next(), result.error.retryAfterMs, engine.backoff),
+      );
       if (exchange.isExpired) return upstreamTimeout(true);
       if (exchange.isClientGone) return null;
       continue;
     }
     if (step === "stop") break;
-    const minWindow: number | null = step === "next-larger" ? (candidate.deployment.capabilities.contextWindow ?? 0) : null;
+    const minWindow: number | null =
+      step === "next-larger" ? (candidate.deployment.capabilities.contextWindow ?? 0) : null;
     candidate = plan.next(exchange.clock.nowMs(), minWindow);
     if (candidate !== null) exchange.deploymentsTried += 1;
     attemptsOnDeployment = 0;
@@ -62,7 +65,13 @@ export async function runAttempts(exchange: Exchange, plan: Plan, model: Resolve
   return report(exchange, failures);
 }
 
-function decide(exchange: Exchange, model: ResolvedModel, candidate: PlanCandidate, error: NeutralError, attemptsOnDeployment: number): Step {
+function decide(
+  exchange: Exchange,
+  model: ResolvedModel,
+  candidate: PlanCandidate,
+  error: NeutralError,
+  attemptsOnDeployment: number,
+): Step {
   const { health, retryBudget } = exchange.engine;
   const nowMs = exchange.clock.nowMs();
   const nextOn = model.model.options["nextOn"];
@@ -96,14 +105,23 @@ function setExchangeDeadlines(exchange: Exchange, candidate: PlanCandidate): voi
 }
 
 /** One attempt with its holds, its health verdict and its one settlement. */
-async function runOne(exchange: Exchange, candidate: PlanCandidate): Promise<{ readonly result: AttemptResult; readonly credential: Credential | null }> {
+async function runOne(
+  exchange: Exchange,
+  candidate: PlanCandidate,
+): Promise<{ readonly result: AttemptResult; readonly credential: Credential | null }> {
   const { engine, ticket, clock } = exchange;
   const { deployment } = candidate;
-  const credential = engine.health.pickCredential(deployment.provider.id, deployment.provider.credentials, exchange.snapshot.generation, clock.nowMs());
+  const credential = engine.health.pickCredential(
+    deployment.provider.id,
+    deployment.provider.credentials,
+    exchange.snapshot.generation,
+    clock.nowMs(),
+  );
   if (credential === null) return { result: { kind: "failed", error: noCredential(), answer: null }, credential: null };
   // The last step before the call: from here on exactly one settlement follows.
   const refusal = ticket?.attempt(deployment.id) ?? null;
-  if (refusal !== null) return { result: { kind: "failed", error: { ...refusal.error, fallback: true }, answer: null }, credential: null };
+  if (refusal !== null)
+    return { result: { kind: "failed", error: { ...refusal.error, fallback: true }, answer: null }, credential: null };
   const health = engine.health.deployment(deployment);
   const attempt = new Attempt(exchange, candidate, credential);
   exchange.attempt = attempt;
@@ -119,7 +137,8 @@ async function runOne(exchange: Exchange, candidate: PlanCandidate): Promise<{ r
   else if (result.kind === "abandoned") health.abandon(call);
   else {
     health.fail(call, result.error, clock.nowMs(), exchange.limits.maxCooldownMs);
-    if (isCredentialFault(result.error)) engine.health.markCredentialDead(credential.id, exchange.snapshot.generation, clock.nowMs());
+    if (isCredentialFault(result.error))
+      engine.health.markCredentialDead(credential.id, exchange.snapshot.generation, clock.nowMs());
   }
   return { result, credential };
 }
@@ -128,7 +147,12 @@ const isCredentialFault = (error: NeutralError): boolean =>
   error.origin === "upstream" && (error.class === "auth" || error.class === "permission");
 
 /** A refused credential is no verdict about the deployment when the account has another one. */
-function hasOtherCredential(exchange: Exchange, candidate: PlanCandidate, used: Credential | null, error: NeutralError): boolean {
+function hasOtherCredential(
+  exchange: Exchange,
+  candidate: PlanCandidate,
+  used: Credential | null,
+  error: NeutralError,
+): boolean {
   if (used === null || !isCredentialFault(error)) return false;
   const { health } = exchange.engine;
   const nowMs = exchange.clock.nowMs();
@@ -140,7 +164,8 @@ function hasOtherCredential(exchange: Exchange, candidate: PlanCandidate, used: 
 /** A model may have its token counts estimated where no deployment can count; the answer is then the gateway's own. */
 function answerEstimate(exchange: Exchange, model: ResolvedModel): boolean {
   const { document, client } = exchange;
-  if (exchange.operation !== "count-tokens" || model.model.options["countEstimate"] !== true || document === null) return false;
+  if (exchange.operation !== "count-tokens" || model.model.options["countEstimate"] !== true || document === null)
+    return false;
   exchange.count("tokens_estimated");
   exchange.answerLocally(client.encodeTokenCount(client.estimateInputTokens(document)));
   return true;
@@ -159,7 +184,10 @@ function explainEmpty(exchange: Exchange, plan: Plan): NeutralError {
 function report(exchange: Exchange, failures: readonly FailedAttempt[]): NeutralError | null {
   const limited = failures.filter((failure) => failure.error.class === "rate-limit");
   const waitOf = (failure: FailedAttempt): number => failure.error.retryAfterMs ?? Number.POSITIVE_INFINITY;
-  const chosen = limited.length > 0 ? limited.reduce((best, failure) => (waitOf(failure) < waitOf(best) ? failure : best)) : failures.at(-1);
+  const chosen =
+    limited.length > 0
+      ? limited.reduce((best, failure) => (waitOf(failure) < waitOf(best) ? failure : best))
+      : failures.at(-1);
   if (chosen === undefined) return null;
   const verbatim = verbatimBody(chosen);
   if (verbatim === null || !exchange.delivery.isIdle) return chosen.error;

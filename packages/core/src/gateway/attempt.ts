@@ -21,7 +21,17 @@ import { brokenAnswer, internalFailure, transportFailure, upstreamTimeout } from
 import { TapFailure, type EventTaps } from "./event-taps.ts";
 import { hookFailure } from "./hook-runner.ts";
 import type { EngineLimits } from "./limits.ts";
-import type { BodyBuffer, Clock, Settlement, Timer, UpstreamCall, UpstreamClient, UpstreamFailure, UpstreamRequest, UpstreamSink } from "./ports.ts";
+import type {
+  BodyBuffer,
+  Clock,
+  Settlement,
+  Timer,
+  UpstreamCall,
+  UpstreamClient,
+  UpstreamFailure,
+  UpstreamRequest,
+  UpstreamSink,
+} from "./ports.ts";
 import { settlementRule } from "./settlement.ts";
 import { buildUpstreamHeaders } from "./upstream-headers.ts";
 
@@ -210,8 +220,10 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
     if (this.#isCommitted) {
       this.#host.delivery.push(bytes);
       // Only what the client sees is a sign of life for it: an upstream's pings may end here.
-      if (this.#isStream && this.#host.delivery.isOpen) this.#host.deadlines.set(Deadline.keepAlive, this.#host.keepAliveMs);
-    } else if (!this.#gate.hold(bytes)) this.#breakOff(brokenAnswer("The provider's stream brings no content within the allowed size."));
+      if (this.#isStream && this.#host.delivery.isOpen)
+        this.#host.deadlines.set(Deadline.keepAlive, this.#host.keepAliveMs);
+    } else if (!this.#gate.hold(bytes))
+      this.#breakOff(brokenAnswer("The provider's stream brings no content within the allowed size."));
   }
 
   commit(): void {
@@ -471,7 +483,8 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
 
   /** After the commit: an error event in a stream; a transfer that is visibly broken otherwise. */
   #tellClient(error: NeutralError): void {
-    if (this.#isStream) this.#host.delivery.push(this.#host.client.encodeStreamError(error, { requestId: this.#host.requestId }));
+    if (this.#isStream)
+      this.#host.delivery.push(this.#host.client.encodeStreamError(error, { requestId: this.#host.requestId }));
     else this.#host.delivery.abort();
   }
 

@@ -22,16 +22,26 @@ export type ChosenReader =
   | { readonly ok: false; readonly error: NeutralError };
 
 /** Chooses the reader of an answer without an error status. */
-export function chooseReader(status: number, headers: HeaderList, choice: ReaderChoice, options: ReaderOptions): ChosenReader {
+export function chooseReader(
+  status: number,
+  headers: HeaderList,
+  choice: ReaderChoice,
+  options: ReaderOptions,
+): ChosenReader {
   // A redirect is never followed: the destination would be the upstream's choice.
   if (status !== 200)
-    return { ok: false, error: { ...brokenAnswer(`The provider answered with the unexpected status ${status}.`), retrySame: false } };
+    return {
+      ok: false,
+      error: { ...brokenAnswer(`The provider answered with the unexpected status ${status}.`), retrySame: false },
+    };
   const kind = contentKind(findHeader(headers, "content-type"));
   const { isStream, isForward, operation } = choice;
-  const isRewritten = !isForward || options.taps?.writes === true || options.provider.normalizesAnswers(options.decodeContext.profile);
+  const isRewritten =
+    !isForward || options.taps?.writes === true || options.provider.normalizesAnswers(options.decodeContext.profile);
   if (kind === "stream" && isStream)
     return { ok: true, reader: isRewritten ? new TranslateStreamReader(options) : new ForwardStreamReader(options) };
-  if (kind !== "json") return { ok: false, error: brokenAnswer("The provider's answer has an unexpected content type.") };
+  if (kind !== "json")
+    return { ok: false, error: brokenAnswer("The provider's answer has an unexpected content type.") };
   if (operation === "count-tokens") return { ok: true, reader: new CountReader(options) };
   if (isStream) return { ok: true, reader: new StreamedWholeReader(options) };
   return { ok: true, reader: isRewritten ? new TranslateWholeReader(options) : new ForwardWholeReader(options) };

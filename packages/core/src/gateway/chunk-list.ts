@@ -17,7 +17,8 @@ export class ChunkList {
 
   /** Everything added so far in one buffer; the list is empty afterwards. */
   take(): Buffer {
-    const joined = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks, this.#byteLength);
+    const joined =
+      this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks, this.#byteLength);
     this.#chunks = [];
     this.#byteLength = 0;
     return joined;

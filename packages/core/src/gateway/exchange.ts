@@ -17,7 +17,16 @@ import { EventTaps } from "./event-taps.ts";
 import type { HookView } from "./hook.ts";
 import type { EngineLimits } from "./limits.ts";
 import type { ExchangeOutcome } from "./outcome.ts";
-import type { BodyBuffer, ClientRequest, Clock, Principal, Responder, Settlement, Ticket, UpstreamClient } from "./ports.ts";
+import type {
+  BodyBuffer,
+  ClientRequest,
+  Clock,
+  Principal,
+  Responder,
+  Settlement,
+  Ticket,
+  UpstreamClient,
+} from "./ports.ts";
 
 /** What an exchange starts from. */
 export interface ExchangeStart {
@@ -193,14 +202,20 @@ export class Exchange implements AttemptHost, DeliveryHost {
   /** The upstream's own error body, for clients that match its wording. */
   answerVerbatim(status: number, error: NeutralError, body: Uint8Array): void {
     this.#error = error;
-    const encoded = this.client.encodeError(error, { requestId: this.requestId, hasFallenBack: this.deploymentsTried > 1 });
+    const encoded = this.client.encodeError(error, {
+      requestId: this.requestId,
+      hasFallenBack: this.deploymentsTried > 1,
+    });
     this.#answerError(status, encoded.headers, body);
   }
 
   /** An error in the client's dialect: a plain answer while nothing was written, an error event after that. */
   answerError(error: NeutralError): void {
     if (this.#error === null) this.#error = error;
-    const encoded = this.client.encodeError(error, { requestId: this.requestId, hasFallenBack: this.deploymentsTried > 1 });
+    const encoded = this.client.encodeError(error, {
+      requestId: this.requestId,
+      hasFallenBack: this.deploymentsTried > 1,
+    });
     this.#answerError(encoded.status, encoded.headers, encoded.body);
   }
 
@@ -240,7 +255,10 @@ export class Exchange implements AttemptHost, DeliveryHost {
   }
 
   reportDefect(thrown: unknown): void {
-    this.engine.ports.logger.error({ requestId: this.requestId, error: describeThrown(thrown) }, "an exchange failed inside the gateway");
+    this.engine.ports.logger.error(
+      { requestId: this.requestId, error: describeThrown(thrown) },
+      "an exchange failed inside the gateway",
+    );
   }
 
   /** Remembers what went wrong after the answer had begun. */
@@ -250,7 +268,8 @@ export class Exchange implements AttemptHost, DeliveryHost {
 
   #answerError(status: number, dialectHeaders: HeaderList, body: Uint8Array): void {
     if (this.delivery.isOpen) {
-      if (this.#error !== null) this.delivery.push(this.client.encodeStreamError(this.#error, { requestId: this.requestId }));
+      if (this.#error !== null)
+        this.delivery.push(this.client.encodeStreamError(this.#error, { requestId: this.requestId }));
       this.delivery.end();
       return;
     }
@@ -270,7 +289,11 @@ export class Exchange implements AttemptHost, DeliveryHost {
       generation: this.snapshot.generation,
       upstreamRequestId,
       debug: isDebug
-        ? { deploymentId: this.candidate?.deployment.id ?? null, attempts: this.attemptsStarted, issues: this.candidate?.issues ?? [] }
+        ? {
+            deploymentId: this.candidate?.deployment.id ?? null,
+            attempts: this.attemptsStarted,
+            issues: this.candidate?.issues ?? [],
+          }
         : null,
     };
   }
@@ -401,7 +424,8 @@ export class Exchange implements AttemptHost, DeliveryHost {
 }
 
 /** Stack for the log: code positions and messages of our own errors, never body content. */
-const describeThrown = (thrown: unknown): string => (thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown));
+const describeThrown = (thrown: unknown): string =>
+  thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
 
 /** Dialects name the request id in their error headers too: what is there already stays. */
 const appendMissing = (headers: string[], extra: HeaderList): void => {

@@ -83,7 +83,12 @@ export function explainRequest(engine: Engine, snapshot: Snapshot, request: Expl
         ? provider.forwardRequest(scanned.document, head, operation, headers, target)
         : provider.encodeRequest(decoded.request, target);
     if (!result.ok) return { ...common, verdict: "refused", issues: result.issues, bodyBytes: null };
-    return { ...common, verdict: result.issues.length === 0 ? "ok" : "adapted", issues: result.issues, bodyBytes: result.encoded.body.byteLength };
+    return {
+      ...common,
+      verdict: result.issues.length === 0 ? "ok" : "adapted",
+      issues: result.issues,
+      bodyBytes: result.encoded.body.byteLength,
+    };
   });
   return { ok: true, model: model.name, generation: snapshot.generation, plan };
 }

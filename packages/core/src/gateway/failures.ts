@@ -12,8 +12,18 @@ interface FailureParts {
   readonly retryAfterMs?: number;
 }
 
-const clientFault = (parts: FailureParts): NeutralError => ({ ...parts, origin: "client", retrySame: false, fallback: false });
-const gatewayFault = (parts: FailureParts): NeutralError => ({ ...parts, origin: "gateway", retrySame: false, fallback: false });
+const clientFault = (parts: FailureParts): NeutralError => ({
+  ...parts,
+  origin: "client",
+  retrySame: false,
+  fallback: false,
+});
+const gatewayFault = (parts: FailureParts): NeutralError => ({
+  ...parts,
+  origin: "gateway",
+  retrySame: false,
+  fallback: false,
+});
 
 export const invalidRequest = (message: string, code: string = "invalid_request"): NeutralError =>
   clientFault({ class: "invalid-request", message, code });
@@ -32,9 +42,17 @@ export function jsonFailure(error: JsonSyntaxError): NeutralError {
 export function bodyFailure(reason: (BodyReading & { ok: false })["reason"], maxBytes: number): NeutralError {
   switch (reason) {
     case "too-large":
-      return clientFault({ class: "too-large", message: `The request body is larger than the ${maxBytes} bytes that this gateway accepts.`, code: "body_too_large" });
+      return clientFault({
+        class: "too-large",
+        message: `The request body is larger than the ${maxBytes} bytes that this gateway accepts.`,
+        code: "body_too_large",
+      });
     case "timeout":
-      return clientFault({ class: "timeout", message: "The request body did not arrive in time.", code: "body_timeout" });
+      return clientFault({
+        class: "timeout",
+        message: "The request body did not arrive in time.",
+        code: "body_timeout",
+      });
     case "incomplete":
       return invalidRequest("The request body ended before its announced length.");
     case "malformed":
@@ -49,14 +67,21 @@ export function bodyFailure(reason: (BodyReading & { ok: false })["reason"], max
   }
 }
 
-export const unauthorized = (message: string): NeutralError => clientFault({ class: "auth", message, code: "invalid_api_key" });
+export const unauthorized = (message: string): NeutralError =>
+  clientFault({ class: "auth", message, code: "invalid_api_key" });
 
-export const unknownPath = (message: string): NeutralError => clientFault({ class: "not-found", message, code: "route_not_found" });
+export const unknownPath = (message: string): NeutralError =>
+  clientFault({ class: "not-found", message, code: "route_not_found" });
 
-export const unknownRoute = (method: string): NeutralError => unknownPath(`This gateway serves no such path for ${method} requests.`);
+export const unknownRoute = (method: string): NeutralError =>
+  unknownPath(`This gateway serves no such path for ${method} requests.`);
 
 export const wrongMethod = (allow: string): NeutralError =>
-  clientFault({ class: "method-not-allowed", message: `This path takes ${allow} requests only.`, code: "method_not_allowed" });
+  clientFault({
+    class: "method-not-allowed",
+    message: `This path takes ${allow} requests only.`,
+    code: "method_not_allowed",
+  });
 
 export const unsupportedMedia = (message: string): NeutralError =>
   clientFault({ class: "unsupported-media-type", message, code: "unsupported_media_type" });
@@ -69,13 +94,22 @@ export const unknownModel = (model: string): NeutralError =>
   });
 
 export const forbiddenModel = (model: string): NeutralError =>
-  clientFault({ class: "permission", message: `This key may not use the model "${printable(model)}".`, code: "permission_denied" });
+  clientFault({
+    class: "permission",
+    message: `This key may not use the model "${printable(model)}".`,
+    code: "permission_denied",
+  });
 
 export const internalFailure = (): NeutralError =>
   gatewayFault({ class: "internal", message: "The gateway failed on this request.", code: "internal_error" });
 
 export const shuttingDown = (): NeutralError =>
-  gatewayFault({ class: "overloaded", message: "The gateway is shutting down.", code: "gateway_closed", retryAfterMs: 1_000 });
+  gatewayFault({
+    class: "overloaded",
+    message: "The gateway is shutting down.",
+    code: "gateway_closed",
+    retryAfterMs: 1_000,
+  });
 
 /** Every deployment that could serve rests; the soonest one is back after `retryAfterMs`. */
 export const allResting = (retryAfterMs: number): NeutralError =>
@@ -117,7 +151,8 @@ export const brokenAnswer = (detail: string, code: string = "upstream_protocol_e
 
 export function transportFailure(failure: UpstreamFailure): NeutralError {
   if (failure.kind === "protocol") return brokenAnswer(failure.detail);
-  if (failure.kind === "connect-timeout") return { ...upstreamTimeout(false), message: "The provider could not be reached in time." };
+  if (failure.kind === "connect-timeout")
+    return { ...upstreamTimeout(false), message: "The provider could not be reached in time." };
   return {
     class: "network",
     origin: "upstream",

@@ -14,7 +14,15 @@ import type { Hook } from "./hook.ts";
 import { limitsOf, type Engine } from "./engine.ts";
 import { Exchange } from "./exchange.ts";
 import { explainRequest, type ExplainRequest, type Explanation } from "./explain.ts";
-import { internalFailure, invalidRequest, shuttingDown, unauthorized, unknownPath, unknownRoute, wrongMethod } from "./failures.ts";
+import {
+  internalFailure,
+  invalidRequest,
+  shuttingDown,
+  unauthorized,
+  unknownPath,
+  unknownRoute,
+  wrongMethod,
+} from "./failures.ts";
 import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from "./limits.ts";
 import { answerLocalRoute, isLocalRoute } from "./local-routes.ts";
 import type { Observer } from "./outcome.ts";
@@ -78,7 +86,10 @@ export class GatewayEngine {
       answerScanners: new ScannerPool({ hashSeed, duplicates: "last-wins" }),
       tracker: new TaskTracker((error, name) => {
         this.#hasFailedTask = true;
-        ports.logger.error({ task: name, error: error instanceof Error ? (error.stack ?? error.message) : String(error) }, "a task of the gateway failed");
+        ports.logger.error(
+          { task: name, error: error instanceof Error ? (error.stack ?? error.message) : String(error) },
+          "a task of the gateway failed",
+        );
       }),
       hooks: new HookRunner(options.hooks ?? [], ports.clock, ports.logger),
       observers: options.observers ?? [],
@@ -149,7 +160,13 @@ export class GatewayEngine {
     const requestId = `req_${ports.random.id(24)}`;
     const error: NeutralError = refusalError(status, code, message);
     const encoded = client.encodeError(error, { requestId, hasFallenBack: false });
-    const common = buildJsonHeaders({ client, requestId, generation: this.generation, upstreamRequestId: null, debug: null });
+    const common = buildJsonHeaders({
+      client,
+      requestId,
+      generation: this.generation,
+      upstreamRequestId: null,
+      debug: null,
+    });
     return { status, headers: common, body: encoded.body };
   }
 
@@ -160,7 +177,8 @@ export class GatewayEngine {
 
   /** Makes a compiled configuration the current one. Requests in flight keep theirs. */
   swap(snapshot: Snapshot): void {
-    if (this.#state === "closed") throw new GatewayError("gateway_closed", "The gateway is closed; it takes no new configuration.");
+    if (this.#state === "closed")
+      throw new GatewayError("gateway_closed", "The gateway is closed; it takes no new configuration.");
     this.#engine.generations.swap(snapshot);
     this.#engine.health.retainDeployments((id) => snapshot.deployments.has(id));
   }

@@ -47,7 +47,9 @@ export class HookRunner {
   async runRequestHook(hook: Hook, view: RequestView): Promise<RequestDecision> {
     const { onRequest } = hook;
     if (onRequest === undefined) return CONTINUE;
-    const call = await this.#call(hook, () => onRequest.run(onRequest.reads === "body" ? view : { ...view, document: null }));
+    const call = await this.#call(hook, () =>
+      onRequest.run(onRequest.reads === "body" ? view : { ...view, document: null }),
+    );
     if (!call.ok) return failure(hook);
     const verdict = call.value;
     if (verdict === undefined) return CONTINUE;
@@ -71,7 +73,10 @@ export class HookRunner {
       const verdict = call.value;
       if (verdict === undefined) continue;
       if ("block" in verdict) return { kind: "refused", error: blocked(verdict.block) };
-      return { kind: "next", error: { ...blocked({ message: "The answer was refused by a policy of this gateway." }), fallback: true } };
+      return {
+        kind: "next",
+        error: { ...blocked({ message: "The answer was refused by a policy of this gateway." }), fallback: true },
+      };
     }
     return CONTINUE;
   }
@@ -104,7 +109,9 @@ export class HookRunner {
   #withinBudget<Value>(hook: Hook, result: Promise<Value>): Promise<Value> {
     const timeoutMs = hook.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     return new Promise((resolve, reject) => {
-      const timer = this.#clock.schedule(timeoutMs, () => reject(new Error(`The hook took longer than ${timeoutMs} ms.`)));
+      const timer = this.#clock.schedule(timeoutMs, () =>
+        reject(new Error(`The hook took longer than ${timeoutMs} ms.`)),
+      );
       const settle =
         <Argument>(then: (argument: Argument) => void) =>
         (argument: Argument): void => {
@@ -118,11 +125,20 @@ export class HookRunner {
 
 /** The error of a client whose request a hook refused. */
 function blocked({ message, code }: HookBlock): NeutralError {
-  return { class: "content-policy", origin: "gateway", message, code: code ?? "blocked_by_policy", retrySame: false, fallback: false };
+  return {
+    class: "content-policy",
+    origin: "gateway",
+    message,
+    code: code ?? "blocked_by_policy",
+    retrySame: false,
+    fallback: false,
+  };
 }
 
 /** What a failed hook means: nothing where it fails open, an internal error otherwise. */
-function failure(hook: Hook): { readonly kind: "continue" } | { readonly kind: "refused"; readonly error: NeutralError } {
+function failure(
+  hook: Hook,
+): { readonly kind: "continue" } | { readonly kind: "refused"; readonly error: NeutralError } {
   return hook.onFailure === "open" ? CONTINUE : { kind: "refused", error: hookFailure() };
 }
 

@@ -22,6 +22,8 @@ export { maskSecrets } from "./mask-secrets.ts";
 export type {
   Admission,
   AdmissionRefusal,
+  AdmittedExchange,
+  AttemptTarget,
   Authenticator,
   BodyBuffer,
   BodyReading,

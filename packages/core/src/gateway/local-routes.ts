@@ -30,14 +30,26 @@ export function answerLocalRoute(request: ClientRequest, responder: Responder, r
       respond(responder, 200, { status: "ok" }, method, hasBody);
       return true;
     case "/readyz":
-      respond(responder, readiness.isReady ? 200 : 503, { status: readiness.isReady ? "ready" : "stopping", generation: readiness.generation }, method, hasBody);
+      respond(
+        responder,
+        readiness.isReady ? 200 : 503,
+        { status: readiness.isReady ? "ready" : "stopping", generation: readiness.generation },
+        method,
+        hasBody,
+      );
       return true;
     default:
       return false;
   }
 }
 
-const respond = (responder: Responder, status: number, body: Readonly<Record<string, unknown>>, method: string, closeConnection: boolean): void => {
+const respond = (
+  responder: Responder,
+  status: number,
+  body: Readonly<Record<string, unknown>>,
+  method: string,
+  closeConnection: boolean,
+): void => {
   responder.head(status, JSON_HEADERS);
   responder.end(method === "HEAD" ? null : Buffer.from(JSON.stringify(body)), closeConnection);
 };

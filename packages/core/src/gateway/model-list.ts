@@ -13,11 +13,14 @@ export function listModels(exchange: Exchange, operation: "list-models" | "get-m
   if (operation === "get-model") {
     const id = decodeSegment(route?.captures["id"] ?? "");
     const resolved = exchange.snapshot.findModel(id);
-    if (resolved === null || !(isModelAllowed(allowed, id) || isModelAllowed(allowed, resolved.model.name))) return unknownModel(id);
+    if (resolved === null || !(isModelAllowed(allowed, id) || isModelAllowed(allowed, resolved.model.name)))
+      return unknownModel(id);
     exchange.answerLocally(client.encodeModel(listed(resolved.model, id, exchange.engine.startedMs)));
     return null;
   }
-  const names = visible.flatMap((model) => [model.name, ...model.aliases].map((name) => listed(model, name, exchange.engine.startedMs)));
+  const names = visible.flatMap((model) =>
+    [model.name, ...model.aliases].map((name) => listed(model, name, exchange.engine.startedMs)),
+  );
   const encoded = client.encodeModelList(names, route?.query ?? "");
   if (!encoded.ok) return encoded.error;
   exchange.answerLocally(encoded.body);

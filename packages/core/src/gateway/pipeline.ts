@@ -90,7 +90,9 @@ function authenticate(exchange: Exchange): NeutralError | null {
   const reading = exchange.client.readCredential(exchange.request.headers, exchange.request.query);
   if (!reading.ok) return unauthorized("The request carries two different credentials; send one.");
   if (reading.secret === null)
-    return unauthorized("The request carries no API key. Send it as `Authorization: Bearer …` or in the header that your client's API uses.");
+    return unauthorized(
+      "The request carries no API key. Send it as `Authorization: Bearer …` or in the header that your client's API uses.",
+    );
   const { ports, authenticatorOf } = exchange.engine;
   const hash = ports.hasher.sha256Hex(reading.secret);
   exchange.principal = authenticatorOf(exchange.snapshot).authenticate(hash, exchange.startedMs);
@@ -100,7 +102,10 @@ function authenticate(exchange: Exchange): NeutralError | null {
 function admit(exchange: Exchange): NeutralError | null {
   const { principal } = exchange;
   if (principal === null) return internalFailure();
-  const admission = exchange.engine.ports.admission.open(principal, { requestId: exchange.requestId, startedMs: exchange.startedMs });
+  const admission = exchange.engine.ports.admission.open(principal, {
+    requestId: exchange.requestId,
+    startedMs: exchange.startedMs,
+  });
   if (!admission.ok) return admission.refusal.error;
   exchange.ticket = admission.ticket;
   return null;
@@ -174,13 +179,19 @@ function makePlan(exchange: Exchange, model: ResolvedModel): Plan {
     registry: engine.registry,
     health: engine.health,
     random: () => engine.ports.random.next(),
-    encode: (deployment, provider, isForward) => encodeFor(exchange, makeTarget(deployment, provider, isSole), provider, isForward),
+    encode: (deployment, provider, isForward) =>
+      encodeFor(exchange, makeTarget(deployment, provider, isSole), provider, isForward),
   });
 }
 
 const NOT_ENCODED: EncodeResult = { ok: false, issues: [] };
 
-function encodeFor(exchange: Exchange, target: EncodeTarget, provider: ProviderDialect, isForward: boolean): EncodeResult {
+function encodeFor(
+  exchange: Exchange,
+  target: EncodeTarget,
+  provider: ProviderDialect,
+  isForward: boolean,
+): EncodeResult {
   const { document, head, request, operation } = exchange;
   if (document === null) return NOT_ENCODED;
   if (isForward) return provider.forwardRequest(document, head, operation, request.headers, target);
@@ -192,7 +203,12 @@ function encodeFor(exchange: Exchange, target: EncodeTarget, provider: ProviderD
 function decodeOnce(exchange: Exchange): Exchange["neutral"] {
   if (exchange.neutral !== null || exchange.neutralError !== null) return exchange.neutral;
   if (exchange.document === null || exchange.route === null) return null;
-  const decoded = exchange.client.decodeRequest(exchange.document, exchange.head, exchange.route, exchange.request.headers);
+  const decoded = exchange.client.decodeRequest(
+    exchange.document,
+    exchange.head,
+    exchange.route,
+    exchange.request.headers,
+  );
   if (decoded.ok) exchange.neutral = decoded.request;
   else exchange.neutralError = decoded.error;
   return exchange.neutral;

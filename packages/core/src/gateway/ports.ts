@@ -4,7 +4,7 @@
  */
 import type { UpstreamOrigin } from "../config/index.ts";
 import type { HeaderList } from "../dialect/index.ts";
-import type { NeutralError, Usage } from "../ir/index.ts";
+import type { DialectId, NeutralError, Operation, Usage } from "../ir/index.ts";
 
 /** A running timer. */
 export interface Timer {
@@ -170,6 +170,7 @@ export interface Settlement {
   readonly deliveredBytes: number;
   readonly startedMs: number;
   readonly endedMs: number;
+  readonly providerDialect?: DialectId;
 }
 
 /** A refusal by a limit or a budget. */
@@ -181,22 +182,50 @@ export interface AdmissionRefusal {
 export interface HoldRequest {
   readonly model: string;
   estimateInputTokens(): number;
+  /** Default: `generate`. Counting tokens costs nothing. */
+  readonly operation?: Operation;
+  /** Whom the client names as its own user. */
+  readonly endUser?: string | null;
+  /** Bytes of the request's body: no tokenizer makes more tokens of a text than it has bytes. */
+  readonly bodyBytes?: number;
+  /** The most output tokens the client asks for; absent = it sets no bound. */
+  readonly maxOutputTokens?: number;
+  /** Answers asked for. Default 1. */
+  readonly choices?: number;
+}
+
+/** Where an attempt goes, as far as its price and its largest size depend on it. */
+export interface AttemptTarget {
+  readonly upstreamModel: string;
+  readonly contextWindow?: number;
+  readonly maxOutputTokens?: number;
 }
 
 /** What admission hands to an exchange: `hold` at most once per plan, one `settle` per attempt, exactly one `close`. */
 export interface Ticket {
   hold(request: HoldRequest): AdmissionRefusal | null;
   /** Deployment-scope hold before an attempt; a refusal means the next candidate. */
-  attempt(deploymentId: string): AdmissionRefusal | null;
+  attempt(deploymentId: string, target?: AttemptTarget): AdmissionRefusal | null;
   settle(settlement: Settlement): void;
   /** The client has its answer or is gone: parallel slots return, while the account stays open for what the upstream still does. */
   releaseClient(): void;
   close(): void;
 }
 
+/** The exchange that a ticket is opened for. */
+export interface AdmittedExchange {
+  readonly requestId: string;
+  readonly startedMs: number;
+  readonly generation?: number;
+  readonly clientDialect?: DialectId;
+}
+
 /** Limits and accounts. `open` may refuse at once. */
 export interface Admission {
-  open(principal: Principal, exchange: { readonly requestId: string; readonly startedMs: number }): { readonly ok: true; readonly ticket: Ticket } | { readonly ok: false; readonly refusal: AdmissionRefusal };
+  open(
+    principal: Principal,
+    exchange: AdmittedExchange,
+  ): { readonly ok: true; readonly ticket: Ticket } | { readonly ok: false; readonly refusal: AdmissionRefusal };
 }
 
 /** Finds who a credential belongs to; null = nobody. `embedding` hosts bring their own. */

@@ -11,7 +11,9 @@ const describe = (issues: readonly Issue[]): string =>
 
 /** Builds the 400 that lists what stands against each deployment. */
 export function refusePlan(refused: readonly RefusedDeployment[], showsDeployments: boolean): NeutralError {
-  const reasons = refused.map(({ deployment, issues }) => (showsDeployments ? `${deployment.id}: ${describe(issues)}` : describe(issues)));
+  const reasons = refused.map(({ deployment, issues }) =>
+    showsDeployments ? `${deployment.id}: ${describe(issues)}` : describe(issues),
+  );
   const list = [...new Set(reasons)].join("; ");
   return {
     class: "no-deployment",
@@ -21,7 +23,9 @@ export function refusePlan(refused: readonly RefusedDeployment[], showsDeploymen
     retrySame: false,
     fallback: false,
     details: {
-      issues: refused.flatMap(({ issues }) => issues.filter((issue) => issue.severity !== "adapt").map(({ code, path }) => ({ code, path }))),
+      issues: refused.flatMap(({ issues }) =>
+        issues.filter((issue) => issue.severity !== "adapt").map(({ code, path }) => ({ code, path })),
+      ),
     },
   };
 }

@@ -31,7 +31,12 @@ const NEVER = new Set([
 
 /** Whether a client's header may be forwarded when a deployment lists it. */
 export function isForwardable(lowerName: string): boolean {
-  return !NEVER.has(lowerName) && !lowerName.startsWith("proxy-") && !lowerName.startsWith("x-forwarded-") && !lowerName.startsWith("x-dragoman-");
+  return (
+    !NEVER.has(lowerName) &&
+    !lowerName.startsWith("proxy-") &&
+    !lowerName.startsWith("x-forwarded-") &&
+    !lowerName.startsWith("x-dragoman-")
+  );
 }
 
 /** What `buildUpstreamHeaders` needs. */

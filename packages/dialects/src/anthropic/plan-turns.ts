@@ -50,6 +50,7 @@ class TurnPlanner {
         const parts = message.parts.filter((part) => this.#keeps(part, message.role === "assistant"));
         // An assistant message that said nothing can go; a user's is checked once its neighbours are known.
         if (parts.length > 0 || message.role === "user") append(turns, message.role, message, parts);
+        else this.#encoding.ownExtensions(message.extensions);
       } else if (turns.length === 0) this.#addLeading(message);
       else {
         const texts = this.#instructionTexts(message);

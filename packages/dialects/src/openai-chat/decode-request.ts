@@ -27,6 +27,11 @@ const EFFORTS: readonly Effort[] = ["none", "minimal", "low", "medium", "high", 
 const TIERS: readonly ServiceTier[] = ["default", "flex", "scale", "priority", "fast"];
 const MODALITIES = ["text", "audio", "image"] as const;
 
+const FORMAT_MEMBERS: ReadonlySet<string> = new Set(["type", "json_schema"]);
+const SCHEMA_MEMBERS: ReadonlySet<string> = new Set(["name", "description", "schema", "strict"]);
+const CHOICE_MEMBERS: ReadonlySet<string> = new Set(["type", "function", "custom", "allowed_tools"]);
+const CHOSEN_MEMBERS: ReadonlySet<string> = new Set(["name", "mode", "tools"]);
+
 /** Members with a place in the neutral request; the others become extensions. */
 const PLACED: ReadonlySet<string> = new Set(
   [...KNOWN_MEMBERS].filter((name) => !["moderation", "prediction", "web_search_options"].includes(name)),
@@ -297,7 +302,33 @@ class RequestDecoder {
       extensions.push(reader.extension(name, value, `/${escapePointer(name)}`, DROP_CODES[name]));
     }
     const options = reader.unknownMembers(this.#raw("stream_options"), STREAM_OPTIONS, "/stream_options");
-    return [...extensions, ...options.map((option) => ({ ...option, path: `stream_options.${option.path}` }))];
+    return [
+      ...extensions,
+      ...options.map((option) => ({ ...option, path: `stream_options.${option.path}` })),
+      ...this.#innerExtensions(),
+    ];
+  }
+
+  /** Unknown members of the objects that are read member by member. */
+  #innerExtensions(): readonly Extension[] {
+    const document = this.#document;
+    const format = this.#raw("response_format");
+    const choice = this.#raw("tool_choice");
+    return [
+      ...this.#inner(format, FORMAT_MEMBERS, "response_format"),
+      ...this.#inner(document.member(format, "json_schema"), SCHEMA_MEMBERS, "response_format.json_schema"),
+      ...this.#inner(choice, CHOICE_MEMBERS, "tool_choice"),
+      ...["function", "custom", "allowed_tools"].flatMap((kind) =>
+        this.#inner(document.member(choice, kind), CHOSEN_MEMBERS, `tool_choice.${kind}`),
+      ),
+    ];
+  }
+
+  #inner(object: NodeIndex, known: ReadonlySet<string>, path: string): readonly Extension[] {
+    if (!this.#document.isObject(object)) return [];
+    return this.#reader
+      .unknownMembers(object, known, `/${path.replaceAll(".", "/")}`)
+      .map((extension) => ({ ...extension, path: `${path}.${extension.path}` }));
   }
 
   #isExtension(name: string, value: NodeIndex): boolean {

@@ -54,7 +54,7 @@ function decodeTool(reader: RequestReader, node: NodeIndex, at: string): Tool | 
     reader.fail("A function tool must have the member function.", `${at}/function`);
     return null;
   }
-  if (type === "custom") return decodeCustom(reader, document.member(node, "custom"), at);
+  if (type === "custom") return decodeCustom(reader, document.member(node, "custom"), node, at);
   if (type === undefined) {
     reader.fail("A tool must have a type.", `${at}/type`);
     return null;
@@ -96,7 +96,7 @@ function decodeFunction(
   };
 }
 
-function decodeCustom(reader: RequestReader, body: NodeIndex, at: string): Tool | null {
+function decodeCustom(reader: RequestReader, body: NodeIndex, tool: NodeIndex, at: string): Tool | null {
   const { document } = reader;
   const name = reader.text(document.member(body, "name"), `${at}/custom/name`);
   if (name === undefined) {
@@ -114,7 +114,8 @@ function decodeCustom(reader: RequestReader, body: NodeIndex, at: string): Tool 
     ...(hasFormat ? { format: document.raw(format) } : null),
     extensions: reader
       .unknownMembers(body, CUSTOM_MEMBERS, `${at}/custom`, "tool_extra_unsupported")
-      .map((extension) => ({ ...extension, path: `custom.${extension.path}` })),
+      .map((extension) => ({ ...extension, path: `custom.${extension.path}` }))
+      .concat(reader.unknownMembers(tool, TOOL_MEMBERS, at, "tool_extra_unsupported")),
     at,
   };
 }

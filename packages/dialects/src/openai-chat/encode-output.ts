@@ -3,7 +3,7 @@ import type { OutputFormat } from "@dragoman/core";
 
 import { satisfiesStrictRules } from "../shared/schema-rules.ts";
 import type { ChatEncoding } from "./encoding.ts";
-import { writeRaw } from "./raw-json.ts";
+import { writeExtensions, writeRaw } from "./raw-json.ts";
 
 /** Writes `response_format`, `verbosity`, `modalities` and `audio`. */
 export function encodeOutput(encoding: ChatEncoding): void {
@@ -34,9 +34,11 @@ function encodeFormat(encoding: ChatEncoding, format: OutputFormat): void {
     return;
   }
   if (format.kind === "json-object") {
-    if (capabilities.structured.jsonObject && profile.responseFormats.includes("json_object"))
-      encoding.member("response_format").glue('{"type":"json_object"}');
-    else issues.reject("response_format_unsupported", at, "The server has no JSON output.");
+    if (capabilities.structured.jsonObject && profile.responseFormats.includes("json_object")) {
+      const writer = encoding.member("response_format").glue('{"type":"json_object"');
+      writeExtensions(writer, encoding.innerExtensions("response_format"), "response_format.");
+      writer.glue("}");
+    } else issues.reject("response_format_unsupported", at, "The server has no JSON output.");
     return;
   }
   if (!capabilities.structured.jsonSchema || !profile.responseFormats.includes("json_schema")) {
@@ -59,5 +61,8 @@ function encodeFormat(encoding: ChatEncoding, format: OutputFormat): void {
   }
   const strict = format.strict ?? (isOwn || schema === undefined ? undefined : satisfiesStrictRules(schema));
   if (strict !== undefined) writer.glue(`,"strict":${strict}`);
-  writer.glue("}}");
+  writeExtensions(writer, encoding.innerExtensions("response_format.json_schema"), "response_format.json_schema.");
+  writer.glue("}");
+  writeExtensions(writer, encoding.innerExtensions("response_format"), "response_format.");
+  writer.glue("}");
 }

@@ -9,7 +9,7 @@ import { encodeReasoning } from "./encode-reasoning.ts";
 import { encodeLimits } from "./encode-sampling.ts";
 import { encodeTools } from "./encode-tools.ts";
 import { OPENAI_CHAT } from "./dialect-id.ts";
-import { ChatEncoding } from "./encoding.ts";
+import { ChatEncoding, holderOf } from "./encoding.ts";
 import { CHAT_PATH } from "./forward-request.ts";
 import { acceptsMember } from "./profiles.ts";
 import { writeExtensions } from "./raw-json.ts";
@@ -62,8 +62,8 @@ function encodeExtensions(encoding: ChatEncoding): void {
   const { request, profile, writer } = encoding;
   const own = encoding.ownExtensions(request.extensions);
   const taken = own.filter((extension) => {
-    // These are written with the stream's own members; without a stream they say nothing.
-    if (extension.path.startsWith(STREAM_OPTIONS)) return false;
+    // These are written with their object; those of a stream's options say nothing without a stream.
+    if (holderOf(extension.path) !== null) return false;
     const isTaken = acceptsMember(profile, extension.path);
     if (!isTaken) encoding.foreignExtension(extension);
     return isTaken;

@@ -152,8 +152,17 @@ function writeCustom(encoding: ChatEncoding, tool: CustomTool): void {
     writer.glue(',"format":');
     writeRaw(writer, tool.format);
   }
-  writeExtensions(writer, own, "custom.");
-  writer.glue("}}");
+  writeExtensions(
+    writer,
+    own.filter((extension) => extension.path.startsWith("custom.")),
+    "custom.",
+  );
+  writer.glue("}");
+  writeExtensions(
+    writer,
+    own.filter((extension) => !extension.path.startsWith("custom.")),
+  );
+  writer.glue("}");
 }
 
 /** A free-text tool as a function with one text argument; the answer's call is turned back by the tool map. */
@@ -227,7 +236,11 @@ function writeRequired(encoding: ChatEncoding, at: string): void {
 function writeNamed(encoding: ChatEncoding, name: Text, kind: "function" | "custom"): void {
   const isCustom = kind === "custom" && !encoding.wrappedCustom.has(textToString(name));
   const word = isCustom ? "custom" : "function";
-  encoding.member("tool_choice").glue(`{"type":"${word}","${word}":{"name":`).token(name).glue("}}");
+  const writer = encoding.member("tool_choice").glue(`{"type":"${word}","${word}":{"name":`).token(name);
+  writeExtensions(writer, encoding.innerExtensions(`tool_choice.${word}`), `tool_choice.${word}.`);
+  writer.glue("}");
+  writeExtensions(writer, encoding.innerExtensions("tool_choice"), "tool_choice.");
+  writer.glue("}");
 }
 
 function writeAllowed(
@@ -248,7 +261,11 @@ function writeAllowed(
       .token(name)
       .glue("}}");
   });
-  writer.glue("]}}");
+  writer.glue("]");
+  writeExtensions(writer, encoding.innerExtensions("tool_choice.allowed_tools"), "tool_choice.allowed_tools.");
+  writer.glue("}");
+  writeExtensions(writer, encoding.innerExtensions("tool_choice"), "tool_choice.");
+  writer.glue("}");
 }
 
 function encodeParallelOff(encoding: ChatEncoding): void {

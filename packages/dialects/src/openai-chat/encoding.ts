@@ -121,6 +121,14 @@ export class ChatEncoding {
     else this.issues.drop(code, extension.at, detail);
   }
 
+  /** This dialect's own extensions directly inside an object of the request, which the object's writer writes. */
+  innerExtensions(holder: string): readonly Extension[] {
+    return this.request.extensions.filter(({ dialect, path }) => {
+      if (dialect !== OPENAI_CHAT || !path.startsWith(`${holder}.`)) return false;
+      return holderOf(path) === holder;
+    });
+  }
+
   /** Issues for every foreign extension of a list; those of this dialect are returned. */
   ownExtensions(extensions: readonly Extension[] | undefined): readonly Extension[] {
     if (extensions === undefined) return [];
@@ -131,6 +139,22 @@ export class ChatEncoding {
     }
     return own;
   }
+}
+
+/** Objects of the request that are written member by member, inner ones first. */
+const INNER_OBJECTS = [
+  "response_format.json_schema",
+  "tool_choice.function",
+  "tool_choice.custom",
+  "tool_choice.allowed_tools",
+  "response_format",
+  "tool_choice",
+  "stream_options",
+] as const;
+
+/** The object that a path of the request leads into, or null for a member of the request, whose own name may hold dots. */
+export function holderOf(path: string): string | null {
+  return INNER_OBJECTS.find((holder) => path.startsWith(`${holder}.`)) ?? null;
 }
 
 /** Cache marks that one request may carry (OpenAI prompt caching guide). */

@@ -9,6 +9,7 @@ import type { Law, LawOptions } from "./law.ts";
 import { documentOf } from "./spelled-json.ts";
 import type { JsonObject } from "./spelled-json.ts";
 import { checkGrammar } from "./stream-grammar.ts";
+import { place } from "./stream-laws.ts";
 import type { DialectSubject } from "./subject.ts";
 
 /** Laws of answers that deployments of `upstream` give to clients of `to`. */
@@ -33,7 +34,7 @@ export function answerPairLaws(upstream: DialectSubject, to: DialectSubject, opt
       ensure(whole.ok, () => "the complete answer that was written cannot be read");
       requireSame(describe(assemble(again).response, to), describe(whole.response, to), "the translated stream");
     }),
-    forAll(`${pair}: a stream that was cut off upstream is never a clean end for the client`, fc.tuple(upstream.streams, fc.double({ min: 0, max: 1, noNaN: true })), options, ([{ text }, place]) => {
+    forAll(`${pair}: a stream that was cut off upstream is never a clean end for the client`, fc.tuple(upstream.streams, place), options, ([{ text }, fraction]) => {
       const bytes = Buffer.from(text, "utf8");
       const read = (part: Uint8Array): JsonObject | null => {
         const events = decodeChunks(upstream.provider, decodeContextOf(upstream), [part]);
@@ -41,7 +42,7 @@ export function answerPairLaws(upstream: DialectSubject, to: DialectSubject, opt
         const { response, isEnded } = assemble(decodeChunks(to.provider, decodeContextOf(to), chunks));
         return isEnded ? (describe(response, to) as JsonObject) : null;
       };
-      const cut = read(bytes.subarray(0, Math.floor(place * bytes.length)));
+      const cut = read(bytes.subarray(0, Math.floor(fraction * bytes.length)));
       if (cut === null) return;
       requireSame(cut["candidates"], read(bytes)?.["candidates"], "a stream that was cut off ends cleanly, and its answer");
     }),

@@ -38,7 +38,7 @@ function makeRig(answers: boolean = true): Rig {
   return { gateway, ...rig };
 }
 
-function post(body: BodyInit, init: RequestInit = {}): Request {
+function post(body: RequestInit["body"] & {}, init: RequestInit = {}): Request {
   return new Request("http://host/v1/x", { method: "POST", body, duplex: "half", ...init } as RequestInit);
 }
 

@@ -1,12 +1,20 @@
 // What a client has sent and nobody has consumed yet: the rest of a body, the next head, pipelined requests behind it. Bytes are copied
 // only when a message is cut by a read.
 
+import type { Refusal } from "../http/refusal.ts";
 import type { RequestHead } from "../http/strict-request.ts";
 import type { BodyIntake } from "./body-intake.ts";
 import { HeadScan, parseRequestHead, skipEmptyLines } from "./request-head.ts";
 
 /** Why there is no head: more input is needed, or none will help. */
 export type MissingHead = "incomplete" | "malformed" | "too-large";
+
+/** What a client is told of input that never became a request. */
+export const HEAD_REFUSALS: Readonly<Record<Exclude<MissingHead, "incomplete"> | "too-slow", Refusal>> = {
+  malformed: refusal(400, "invalid_request", "The request is not valid HTTP/1.1."),
+  "too-large": refusal(431, "invalid_request", "The request's head is too large."),
+  "too-slow": refusal(408, "body_timeout", "The request did not arrive in time."),
+};
 
 const NOTHING: Buffer = Buffer.alloc(0);
 
@@ -50,4 +58,8 @@ export class ConnectionInput {
     this.#at = start + length;
     return parseRequestHead(this.#bytes.toString("latin1", start, start + length - 4)) ?? "malformed";
   }
+}
+
+function refusal(status: number, code: Refusal["code"], message: string): Refusal {
+  return { status, code, message, path: "", headers: [] };
 }

@@ -83,6 +83,8 @@ describe("a complete head", () => {
     ["an empty name", "GET / HTTP/1.1\r\n: a"],
     ["a space before the colon", "GET / HTTP/1.1\r\nA : b"],
     ["a folded field", "GET / HTTP/1.1\r\nA: b\r\n c: d"],
+    ["a tab behind a transfer coding", "GET / HTTP/1.1\r\nTransfer-Encoding: chunked\t"],
+    ["a tab before a length", "GET / HTTP/1.1\r\ncontent-length:\t5"],
     ["a name beyond ASCII", "GET / HTTP/1.1\r\né: b"],
   ])("is refused with %s", (_name, text) => {
     expect(parseRequestHead(text)).toBeNull();

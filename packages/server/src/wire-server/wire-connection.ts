@@ -16,8 +16,7 @@ import { checkRequestHead } from "../http/strict-request.ts";
 import type { RequestHead } from "../http/strict-request.ts";
 import { AnswerWriter } from "./answer-bytes.ts";
 import { BodyIntake } from "./body-intake.ts";
-import { ConnectionInput } from "./connection-input.ts";
-import type { MissingHead } from "./connection-input.ts";
+import { ConnectionInput, HEAD_REFUSALS } from "./connection-input.ts";
 import { LingeringClose } from "./lingering-close.ts";
 import { WireExchange } from "./wire-exchange.ts";
 import type { ExchangeHost } from "./wire-exchange.ts";
@@ -37,13 +36,6 @@ export interface ConnectionHost {
   encode(refusal: Refusal): EncodedRefusal | null;
   report(kind: ConnectionProblem["kind"], detail: string, cause: unknown): void;
 }
-
-/** Refusals of input that never became a request. */
-const HEAD_REFUSALS: Readonly<Record<Exclude<MissingHead, "incomplete"> | "too-slow", Refusal>> = {
-  malformed: refusal(400, "invalid_request", "The request is not valid HTTP/1.1."),
-  "too-large": refusal(431, "invalid_request", "The request's head is too large."),
-  "too-slow": refusal(408, "body_timeout", "The request did not arrive in time."),
-};
 
 /** State of one client connection. */
 export class WireConnection implements ExchangeHost {
@@ -370,8 +362,4 @@ function flushTurn(connection: WireConnection): void {
 
 function startWaiting(connection: WireConnection): void {
   connection.startNext();
-}
-
-function refusal(status: number, code: Refusal["code"], message: string): Refusal {
-  return { status, code, message, path: "", headers: [] };
 }

@@ -74,9 +74,9 @@ describe.each(["chat", "messages"])("with a model of the %s upstream", (provider
       createAnthropic({ fetch, apiKey: "unused" })(`${provider}/scripted-text`),
     ];
     for (const model of models) {
-      expect((await generateText({ model, prompt: "Hi", maxRetries: 0 })).text).toBe(HELLO);
+      expect((await generateText({ model, prompt: "Hi", maxOutputTokens: 50, maxRetries: 0 })).text).toBe(HELLO);
       let text = "";
-      for await (const delta of streamText({ model, prompt: "Hi", maxRetries: 0 }).textStream) text += delta;
+      for await (const delta of streamText({ model, prompt: "Hi", maxOutputTokens: 50, maxRetries: 0 }).textStream) text += delta;
       expect(text).toBe(HELLO);
     }
   });
@@ -102,7 +102,7 @@ describe("errors", () => {
     const message = anthropic().messages.create({ model, max_tokens: 9, messages: [USER] });
     await expect(message).rejects.toBeInstanceOf(RateLimitError);
     const provider = createAnthropic({ fetch: gateway.as({ id: "worker" }).fetch, apiKey: "unused" });
-    const generated = generateText({ model: provider("nobody/knows"), prompt: "Hi", maxRetries: 0 });
+    const generated = generateText({ model: provider("nobody/knows"), prompt: "Hi", maxOutputTokens: 50, maxRetries: 0 });
     await expect(generated).rejects.toSatisfy((error) => APICallError.isInstance(error) && error.statusCode === 404);
   });
 
@@ -166,6 +166,7 @@ describe("callers that leave", () => {
     const { textStream } = streamText({
       model: provider("cancel/scripted-text:stall-after-6"),
       prompt: "Hi",
+      maxOutputTokens: 50,
       maxRetries: 0,
       abortSignal: controller.signal,
     });

@@ -1,0 +1,68 @@
+/** Admission by limits and budgets, in memory. Clock and sink come as ports; nothing here waits. */
+import type { Admission, AdmittedExchange, Clock, Principal } from "@dragoman/core";
+
+import type { EntrySink } from "../entries/ledger-entry.ts";
+import { LearnedOutput, type HoldMode, type LearnedOutputOptions } from "../estimate/index.ts";
+import { AccountBook, type LedgerAlert, type Scope, type Standing } from "../limits/index.ts";
+import { PriceBook } from "../prices/index.ts";
+import type { LedgerDesk } from "./ledger-desk.ts";
+import { LedgerTicket } from "./ledger-ticket.ts";
+import { createLimitDirectory, type LimitDirectory } from "./limit-directory.ts";
+
+/** Parts and settings of a ledger's admission. */
+export interface LedgerAdmissionOptions {
+  readonly clock: Pick<Clock, "nowMs">;
+  /** Gets one entry per settled attempt. */
+  readonly sink: EntrySink;
+  /** Default: the package's own table. */
+  readonly prices?: PriceBook;
+  /** Default: none. */
+  readonly limits?: LimitDirectory;
+  /** What is held: what such calls take (default), or the most they can take, so that no budget is ever passed. */
+  readonly hold?: HoldMode;
+  /** Models without a price under a budget. Default `refuse`. */
+  readonly unpriced?: "refuse" | "allow";
+  readonly learnedOutput?: LearnedOutputOptions;
+  /** Accounts kept per scope. Default 100,000. */
+  readonly maxAccounts?: number;
+  /** Called when a share of a limit is reached and when a limit refuses, each once per window. Must not throw. */
+  readonly onAlert?: (alert: LedgerAlert) => void;
+}
+
+/** Admission with what operators ask of it. */
+export interface LedgerAdmission extends Admission {
+  /** Spent and held of one scope's limits; empty where there are none. */
+  standings(scope: Scope, id: string): readonly Standing[];
+  /** Calls of a scope that run now. */
+  running(scope: Scope, id: string): number;
+  /** Replaces limits or prices. Open tickets end under what they began with, as far as they hold it. */
+  replace(parts: { readonly limits?: LimitDirectory; readonly prices?: PriceBook }): void;
+}
+
+/** Makes the admission of one process. */
+export function createLedgerAdmission(options: LedgerAdmissionOptions): LedgerAdmission {
+  const desk: LedgerDesk = {
+    clock: options.clock,
+    sink: options.sink,
+    accounts: new AccountBook(options.maxAccounts),
+    learned: new LearnedOutput(options.learnedOutput),
+    holdMode: options.hold ?? "expected",
+    allowsUnpriced: options.unpriced === "allow",
+    onAlert: options.onAlert ?? null,
+    prices: options.prices ?? new PriceBook(),
+    limits: options.limits ?? createLimitDirectory({}),
+  };
+  return {
+    open: (principal: Principal, exchange: AdmittedExchange) => {
+      const ticket = new LedgerTicket(desk, principal, exchange);
+      const refusal = ticket.enter();
+      return refusal === null ? { ok: true, ticket } : { ok: false, refusal };
+    },
+    standings: (scope, id) => desk.accounts.find(scope, id)?.standings(desk.clock.nowMs()) ?? [],
+    running: (scope, id) => desk.accounts.find(scope, id)?.running ?? 0,
+    replace: ({ limits, prices }) => {
+      if (limits !== undefined) desk.limits = limits;
+      if (prices !== undefined) desk.prices = prices;
+    },
+  };
+}

@@ -1,0 +1,21 @@
+/** What all tickets of one ledger share. */
+import type { Clock } from "@dragoman/core";
+
+import type { EntrySink } from "../entries/ledger-entry.ts";
+import type { HoldMode, LearnedOutput } from "../estimate/index.ts";
+import type { AccountBook, LedgerAlert } from "../limits/index.ts";
+import type { PriceBook } from "../prices/index.ts";
+import type { LimitDirectory } from "./limit-directory.ts";
+
+/** The ledger's parts, as a ticket uses them. Prices and limits may be replaced while tickets are open. */
+export interface LedgerDesk {
+  readonly clock: Pick<Clock, "nowMs">;
+  readonly accounts: AccountBook;
+  readonly learned: LearnedOutput;
+  readonly sink: EntrySink;
+  readonly holdMode: HoldMode;
+  readonly allowsUnpriced: boolean;
+  readonly onAlert: ((alert: LedgerAlert) => void) | null;
+  prices: PriceBook;
+  limits: LimitDirectory;
+}
