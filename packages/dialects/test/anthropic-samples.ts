@@ -17,9 +17,16 @@ import {
 } from "./json-samples.ts";
 import type { Counts } from "./json-samples.ts";
 
-const mark = fc.constantFrom<JsonObject>({}, {}, { cache_control: { type: "ephemeral" } }, { cache_control: { type: "ephemeral", ttl: "1h" } });
+const mark = fc.constantFrom<JsonObject>(
+  {},
+  {},
+  { cache_control: { type: "ephemeral" } },
+  { cache_control: { type: "ephemeral", ttl: "1h" } },
+);
 const vendor = fc.constantFrom<JsonObject>({}, {}, { vendor_x: { a: [1, "é"] } });
-const textBlock = fc.tuple(visibleText, mark, vendor).map(([text, marks, extra]) => ({ type: "text", text, ...marks, ...extra }));
+const textBlock = fc
+  .tuple(visibleText, mark, vendor)
+  .map(([text, marks, extra]) => ({ type: "text", text, ...marks, ...extra }));
 const mediaBlock = fc.constantFrom<JsonObject>(
   { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw0K" } },
   { type: "image", source: { type: "url", url: "https://example.test/a.png" } },
@@ -30,10 +37,10 @@ const mediaBlock = fc.constantFrom<JsonObject>(
   { type: "search_result", source: "https://example.test", title: "T", content: [{ type: "text", text: "r" }] },
   { type: "container_upload", file_id: "file_2" },
 );
-const userBlocks = fc.array(
-  fc.oneof({ weight: 2, arbitrary: textBlock }, { weight: 1, arbitrary: mediaBlock }),
-  { minLength: 2, maxLength: 3 },
-);
+const userBlocks = fc.array(fc.oneof({ weight: 2, arbitrary: textBlock }, { weight: 1, arbitrary: mediaBlock }), {
+  minLength: 2,
+  maxLength: 3,
+});
 
 const thinking = fc.constantFrom<JsonObject>(
   { type: "thinking", thinking: "hm", signature: "c2ln" },
@@ -57,7 +64,13 @@ const turn = fc.record({
 });
 
 const tools = fc.uniqueArray(
-  fc.record({ name: toolName, description: fc.option(visibleText, { nil: undefined }), input_schema: objectSchema, mark, isStrict: fc.boolean() }),
+  fc.record({
+    name: toolName,
+    description: fc.option(visibleText, { nil: undefined }),
+    input_schema: objectSchema,
+    mark,
+    isStrict: fc.boolean(),
+  }),
   { selector: ({ name }) => name, maxLength: 3 },
 );
 
@@ -127,7 +140,10 @@ export const messagesRequests: fc.Arbitrary<JsonObject> = fc
         ...(isError ? { is_error: true } : null),
       }));
     }
-    messages.push({ role: "user", content: results.length === 0 ? "Go on" : [...results, { type: "text", text: "Go on" }] });
+    messages.push({
+      role: "user",
+      content: results.length === 0 ? "Go on" : [...results, { type: "text", text: "Go on" }],
+    });
     const [first] = plan.tools;
     const thinksNot = (plan.members["thinking"] as JsonObject | undefined)?.["type"] === "disabled";
     // Effort says nothing where thinking is off.
@@ -200,7 +216,14 @@ const habits: fc.Arbitrary<StreamHabits> = fc.record({
   namesEvents: fc.boolean(),
 });
 
-const STOPS = ["end_turn", "max_tokens", "stop_sequence", "refusal", "pause_turn", "model_context_window_exceeded"] as const;
+const STOPS = [
+  "end_turn",
+  "max_tokens",
+  "stop_sequence",
+  "refusal",
+  "pause_turn",
+  "model_context_window_exceeded",
+] as const;
 
 /** Counts in this dialect's members. */
 export function messagesUsage({ input, output, cacheRead, cacheWrite, reasoning }: Counts): JsonObject {
@@ -236,7 +259,10 @@ export const messagesStreams: fc.Arbitrary<SampleStream> = fc
     const content = blocks.map((block, index) => wholeBlock(block, index));
     return {
       text: frame(records, framed),
-      whole: withInputs({ id: "msg_u1", type: "message", role: "assistant", model: "up-model", content, ...ended, usage }, blocks),
+      whole: withInputs(
+        { id: "msg_u1", type: "message", role: "assistant", model: "up-model", content, ...ended, usage },
+        blocks,
+      ),
     };
   });
 
@@ -269,34 +295,57 @@ function eventsOf(
   usage: JsonObject,
 ): readonly JsonObject[] {
   const { output_tokens: _output, output_tokens_details: details, ...inputs } = usage;
-  const message = { id: "msg_u1", type: "message", role: "assistant", model: "up-model", content: [], stop_reason: null, stop_sequence: null };
+  const message = {
+    id: "msg_u1",
+    type: "message",
+    role: "assistant",
+    model: "up-model",
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+  };
   const events: JsonObject[] = habit.hasPings ? [{ type: "ping" }] : [];
   events.push({ type: "message_start", message: { ...message, usage: { ...inputs, output_tokens: 1 } } });
   blocks.forEach((block, index) => {
     events.push(...blockEvents(block, index, habit, sizes));
   });
   if (habit.hasUnknownEvents) events.push({ type: "vendor_event", data: 1 });
-  const final: JsonObject = { output_tokens: usage["output_tokens"] as number, output_tokens_details: details as JsonObject };
+  const final: JsonObject = {
+    output_tokens: usage["output_tokens"] as number,
+    output_tokens_details: details as JsonObject,
+  };
   events.push({ type: "message_delta", delta: ended, usage: habit.repeatsCounts ? { ...inputs, ...final } : final });
   events.push({ type: "message_stop" });
   return events;
 }
 
-function blockEvents(block: BlockPlan, index: number, habit: StreamHabits, sizes: readonly number[]): readonly JsonObject[] {
+function blockEvents(
+  block: BlockPlan,
+  index: number,
+  habit: StreamHabits,
+  sizes: readonly number[],
+): readonly JsonObject[] {
   const start = (content: JsonObject): JsonObject => ({ type: "content_block_start", index, content_block: content });
   const delta = (content: JsonObject): JsonObject => ({ type: "content_block_delta", index, delta: content });
   const events: JsonObject[] = [];
   if (block.kind === "redacted") events.push(start(wholeBlock(block, index)));
   else if (block.kind === "text") {
-    events.push(start({ type: "text", text: "" }), ...fragmentsOf(block.text, sizes).map((text) => delta({ type: "text_delta", text })));
+    events.push(
+      start({ type: "text", text: "" }),
+      ...fragmentsOf(block.text, sizes).map((text) => delta({ type: "text_delta", text })),
+    );
   } else if (block.kind === "thinking") {
     events.push(start({ type: "thinking", thinking: "", signature: "" }));
-    events.push(...fragmentsOf(block.text, sizes).map((thinking_) => delta({ type: "thinking_delta", thinking: thinking_ })));
+    events.push(
+      ...fragmentsOf(block.text, sizes).map((thinking_) => delta({ type: "thinking_delta", thinking: thinking_ })),
+    );
     events.push(delta({ type: "signature_delta", signature: `sig${index}` }));
   } else if (block.kind === "tool" && habit.startsWhole) events.push(start(wholeBlock(block, index)));
   else if (block.kind === "tool") {
     events.push(start({ type: "tool_use", id: `toolu_${index}`, name: block.name, input: {} }));
-    events.push(...fragmentsOf(block.text, sizes).map((json) => delta({ type: "input_json_delta", partial_json: json })));
+    events.push(
+      ...fragmentsOf(block.text, sizes).map((json) => delta({ type: "input_json_delta", partial_json: json })),
+    );
   }
   if (habit.hasUnknownEvents) events.push(delta({ type: "vendor_delta", vendor: 1 }));
   if (habit.hasPings) events.push({ type: "ping" });

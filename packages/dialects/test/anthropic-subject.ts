@@ -15,7 +15,13 @@ const CAPABILITIES: Capabilities = mergeCapabilities(DEFAULT_CAPABILITIES, {
   topK: true,
   tools: { strict: true },
   structured: { jsonSchema: true, schemaDialect: "anthropic" },
-  reasoning: { support: true, efforts: ["low", "medium", "high", "xhigh", "max"], adaptive: true, budget: true, summaries: true },
+  reasoning: {
+    support: true,
+    efforts: ["low", "medium", "high", "xhigh", "max"],
+    adaptive: true,
+    budget: true,
+    summaries: true,
+  },
   midConversationSystem: true,
   prefill: true,
   explicitCache: true,
@@ -74,7 +80,11 @@ export const anthropicSubject: DialectSubject = {
     { pointer: /^\/model$/, reason: "every target writes its own", isNeutralAtHome: true },
     { pointer: /\/content\/4\/source\/media_type$/, reason: "text has one type", isNeutralAtHome: true },
     { pointer: /\/1\/content\/2\/citations\b/, reason: "an echo of an answer", isNeutralAtHome: false },
-    { pointer: /\/source\/content\/\d+\//, reason: "a document in blocks becomes one text outside forwarding", isNeutralAtHome: true },
+    {
+      pointer: /\/source\/content\/\d+\//,
+      reason: "a document in blocks becomes one text outside forwarding",
+      isNeutralAtHome: true,
+    },
     { pointer: /\/cache_control\/type$/, reason: "it has one value", isNeutralAtHome: true },
     { pointer: /^\/thinking\/display$/, reason: "the gateway itself shows or hides thinking", isNeutralAtHome: false },
   ],
@@ -86,7 +96,7 @@ export const anthropicSubject: DialectSubject = {
   streams: messagesStreams,
   usages: fc.record(
     {
-      input_tokens: fc.nat(100),
+      input_tokens: fc.integer({ min: 1, max: 100 }),
       cache_creation_input_tokens: fc.nat(200),
       cache_read_input_tokens: fc.nat(200),
       output_tokens: fc.nat(100),

@@ -14,10 +14,7 @@ export interface FixtureBlock {
 }
 
 const MACROS: readonly (readonly [name: string, text: string])[] = [
-  [
-    "@T",
-    '{"type":"object","properties":{"c":{"type":"string"}},"required":["c"],"additionalProperties":false}',
-  ],
+  ["@T", '{"type":"object","properties":{"c":{"type":"string"}},"required":["c"],"additionalProperties":false}'],
   ["@C", '"id":"chatcmpl-t1","object":"chat.completion.chunk","created":1790000000,"model":"up-model"'],
 ];
 
@@ -44,7 +41,8 @@ export function blockOf(blocks: readonly FixtureBlock[], role: string): FixtureB
 /** The stream that a block stands for, as bytes on the wire. */
 export function wireOf(block: FixtureBlock): Buffer {
   const records = block.text.split("\n").map((line) => {
-    const type = block.dialect === "anthropic" ? `event: ${(JSON.parse(line.slice(6)) as { type: string }).type}\n` : "";
+    const type =
+      block.dialect === "anthropic" ? `event: ${(JSON.parse(line.slice(6)) as { type: string }).type}\n` : "";
     return `${type}${line}\n\n`;
   });
   return Buffer.from(records.join(""), "utf8");
@@ -54,10 +52,13 @@ export function wireOf(block: FixtureBlock): Buffer {
 export function recordsOf(wire: Uint8Array): readonly JsonValue[] {
   const text = Buffer.from(wire).toString("utf8");
   if (text !== "" && !text.endsWith("\n\n")) throw new Error("the last record is open");
-  return text.split("\n\n").slice(0, -1).map((record) => {
-    const [head, data] = splitRecord(record);
-    return [head, data === "[DONE]" ? data : spelledJson(data)];
-  });
+  return text
+    .split("\n\n")
+    .slice(0, -1)
+    .map((record) => {
+      const [head, data] = splitRecord(record);
+      return [head, data === "[DONE]" ? data : spelledJson(data)];
+    });
 }
 
 function splitRecord(record: string): readonly [head: string, data: string] {

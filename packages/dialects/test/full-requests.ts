@@ -28,11 +28,20 @@ export const chatFullRequests: readonly JsonObject[] = [
     prediction: { type: "content", content: "x" },
     stream: true,
     stream_options: { include_usage: true, vendor_option: 1 },
-    response_format: { type: "json_schema", json_schema: { name: "o", description: "d", schema: SCHEMA, strict: true } },
+    response_format: {
+      type: "json_schema",
+      json_schema: { name: "o", description: "d", schema: SCHEMA, strict: true },
+    },
     vendor_member: { a: 1 },
     messages: [
       { role: "system", content: "S" },
-      { role: "developer", content: [{ type: "text", text: "D", prompt_cache_breakpoint: { mode: "explicit", ttl: "30m" } }, { type: "text", text: "E" }] },
+      {
+        role: "developer",
+        content: [
+          { type: "text", text: "D", prompt_cache_breakpoint: { mode: "explicit", ttl: "30m" } },
+          { type: "text", text: "E" },
+        ],
+      },
       {
         role: "user",
         name: "Bo",
@@ -55,15 +64,33 @@ export const chatFullRequests: readonly JsonObject[] = [
           { id: "call_2", type: "function", function: { name: "get", arguments: '{"c":"x"}' } },
         ],
       },
-      { role: "tool", tool_call_id: "call_2", content: [{ type: "text", text: "9" }, { type: "text", text: "!" }] },
+      {
+        role: "tool",
+        tool_call_id: "call_2",
+        content: [
+          { type: "text", text: "9" },
+          { type: "text", text: "!" },
+        ],
+      },
       { role: "tool", tool_call_id: "call_1", content: "7", vendor_result: 1 },
       { role: "assistant", content: null, refusal: "No." },
       { role: "user", content: "And?" },
     ],
     tools: [
-      { type: "function", vendor_tool: 1, function: { name: "get", description: "d", parameters: SCHEMA, strict: true, vendor_function: 1 } },
+      {
+        type: "function",
+        vendor_tool: 1,
+        function: { name: "get", description: "d", parameters: SCHEMA, strict: true, vendor_function: 1 },
+      },
       { type: "function", function: { name: "other", strict: false } },
-      { type: "custom", custom: { name: "free", description: "d", format: { type: "grammar", grammar: { syntax: "lark", definition: "x" } } } },
+      {
+        type: "custom",
+        custom: {
+          name: "free",
+          description: "d",
+          format: { type: "grammar", grammar: { syntax: "lark", definition: "x" } },
+        },
+      },
     ],
     tool_choice: { type: "function", function: { name: "get" } },
     parallel_tool_calls: false,
@@ -74,8 +101,14 @@ export const chatFullRequests: readonly JsonObject[] = [
     stop: "END",
     safety_identifier: "s-1",
     messages: [USER],
-    tools: [{ type: "function", function: { name: "a" } }, { type: "function", function: { name: "b" } }],
-    tool_choice: { type: "allowed_tools", allowed_tools: { mode: "required", tools: [{ type: "function", function: { name: "a" } }] } },
+    tools: [
+      { type: "function", function: { name: "a" } },
+      { type: "function", function: { name: "b" } },
+    ],
+    tool_choice: {
+      type: "allowed_tools",
+      allowed_tools: { mode: "required", tools: [{ type: "function", function: { name: "a" } }] },
+    },
     web_search_options: { search_context_size: "low" },
   },
   {
@@ -96,7 +129,10 @@ export const chatFullRequests: readonly JsonObject[] = [
   { model: "m", messages: [USER], moderation: { model: "x" } },
   { model: "m", messages: [USER], modalities: ["text", "audio"], audio: { voice: "alloy", format: "wav" } },
   { model: "m", messages: [USER], response_format: { type: "json_object" } },
-  { model: "m", messages: [{ role: "user", content: [{ type: "input_audio", input_audio: { data: "AAAA", format: "wav" } }] }] },
+  {
+    model: "m",
+    messages: [{ role: "user", content: [{ type: "input_audio", input_audio: { data: "AAAA", format: "wav" } }] }],
+  },
   { model: "m", messages: [{ role: "user", content: [{ type: "file", file: { file_id: "f" } }] }] },
   { model: "m", messages: [USER, { role: "assistant", audio: { id: "audio_1" } }, USER] },
 ];
@@ -112,7 +148,11 @@ export const messagesFullRequests: readonly JsonObject[] = [
     stop_sequences: ["a", "b"],
     stream: true,
     thinking: { type: "enabled", budget_tokens: 2048, display: "summarized", vendor_thinking: 1 },
-    output_config: { format: { type: "json_schema", schema: SCHEMA, vendor_format: 1 }, effort: "low", task_budget: { a: 1 } },
+    output_config: {
+      format: { type: "json_schema", schema: SCHEMA, vendor_format: 1 },
+      effort: "low",
+      task_budget: { a: 1 },
+    },
     metadata: { user_id: "u-1", vendor_metadata: 1 },
     service_tier: "standard_only",
     speed: "fast",
@@ -130,7 +170,11 @@ export const messagesFullRequests: readonly JsonObject[] = [
         vendor_message: 1,
         content: [
           { type: "text", text: "Look", cache_control: { type: "ephemeral", ttl: "5m" }, vendor_block: 1 },
-          { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw0K" }, transformations: [1] },
+          {
+            type: "image",
+            source: { type: "base64", media_type: "image/png", data: "iVBORw0K" },
+            transformations: [1],
+          },
           { type: "image", source: { type: "url", url: "https://example.test/a.png", vendor_source: 1 } },
           {
             type: "document",
@@ -139,7 +183,12 @@ export const messagesFullRequests: readonly JsonObject[] = [
             context: "C",
             citations: { enabled: true },
           },
-          { type: "document", source: { type: "text", media_type: "text/plain", data: "plain" }, title: "T", context: "C" },
+          {
+            type: "document",
+            source: { type: "text", media_type: "text/plain", data: "plain" },
+            title: "T",
+            context: "C",
+          },
           { type: "document", source: { type: "content", content: [{ type: "text", text: "inner" }] } },
           { type: "search_result", source: "https://example.test", title: "T", content: [{ type: "text", text: "r" }] },
         ],
@@ -150,14 +199,28 @@ export const messagesFullRequests: readonly JsonObject[] = [
           { type: "thinking", thinking: "hm", signature: "c2ln" },
           { type: "redacted_thinking", data: "ZGF0YQ" },
           { type: "text", text: "Calling.", citations: [{ type: "char_location" }] },
-          { type: "tool_use", id: "toolu_1", name: "get", input: { c: "x" }, toolset_name: "t", cache_control: { type: "ephemeral" } },
+          {
+            type: "tool_use",
+            id: "toolu_1",
+            name: "get",
+            input: { c: "x" },
+            toolset_name: "t",
+            cache_control: { type: "ephemeral" },
+          },
           { type: "tool_use", id: "toolu_2", name: "get", input: { c: "y" } },
         ],
       },
       {
         role: "user",
         content: [
-          { type: "tool_result", tool_use_id: "toolu_1", content: [{ type: "text", text: "7" }], is_error: true, vendor_block: 1, cache_control: { type: "ephemeral" } },
+          {
+            type: "tool_result",
+            tool_use_id: "toolu_1",
+            content: [{ type: "text", text: "7" }],
+            is_error: true,
+            vendor_block: 1,
+            cache_control: { type: "ephemeral" },
+          },
           {
             type: "tool_result",
             tool_use_id: "toolu_2",
@@ -189,11 +252,27 @@ export const messagesFullRequests: readonly JsonObject[] = [
   },
   { model: "m", max_tokens: 0, messages: [USER] },
   { model: "m", max_tokens: 9, messages: [USER], thinking: { type: "between_tools" } },
-  { model: "m", max_tokens: 9, messages: [USER], tools: [{ name: "get", input_schema: SCHEMA }], tool_choice: { type: "tool", name: "get" } },
+  {
+    model: "m",
+    max_tokens: 9,
+    messages: [USER],
+    tools: [{ name: "get", input_schema: SCHEMA }],
+    tool_choice: { type: "tool", name: "get" },
+  },
   { model: "m", max_tokens: 9, messages: [USER], thread: { id: "t" } },
-  ...["container", "mcp_servers", "fallbacks", "fallback_credit_token", "inference_geo", "compaction", "billing_policy"].map(
-    (member): JsonObject => ({ model: "m", max_tokens: 9, messages: [USER], [member]: "x" }),
-  ),
-  { model: "m", max_tokens: 9, messages: [{ role: "user", content: [{ type: "image", source: { type: "file", file_id: "f" } }] }] },
+  ...[
+    "container",
+    "mcp_servers",
+    "fallbacks",
+    "fallback_credit_token",
+    "inference_geo",
+    "compaction",
+    "billing_policy",
+  ].map((member): JsonObject => ({ model: "m", max_tokens: 9, messages: [USER], [member]: "x" })),
+  {
+    model: "m",
+    max_tokens: 9,
+    messages: [{ role: "user", content: [{ type: "image", source: { type: "file", file_id: "f" } }] }],
+  },
   { model: "m", max_tokens: 9, messages: [{ role: "user", content: [{ type: "container_upload", file_id: "f" }] }] },
 ];

@@ -14,14 +14,21 @@ export const toolName: fc.Arbitrary<string> = fc.stringMatching(/^[a-zA-Z0-9_-]{
 /** An object as models write it for a call, as text; integers beyond doubles and odd spellings included. */
 export const argumentsText: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom("{}", '{"n": 12345678901234567890}', '{"x":1.0,"y":"\\u00e9\\n"}', '{ "a" : [ 1e3 , null ] }'),
-  fc.dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 3, noNullPrototype: true }).map((value) => JSON.stringify(value)),
+  fc
+    .dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 3, noNullPrototype: true })
+    .map((value) => JSON.stringify(value)),
 );
 
 /** JSON schemas of objects that every dialect takes. */
 export const objectSchema: fc.Arbitrary<JsonObject> = fc.constantFrom<JsonObject>(
   { type: "object", properties: {} },
   { type: "object", properties: { c: { type: "string" } }, required: ["c"], additionalProperties: false },
-  { type: "object", properties: { n: { type: "integer", description: "é" } }, required: ["n"], additionalProperties: false },
+  {
+    type: "object",
+    properties: { n: { type: "integer", description: "é" } },
+    required: ["n"],
+    additionalProperties: false,
+  },
 );
 
 /** Some members of a record, each by itself present or not. */
@@ -44,7 +51,9 @@ export function fragmentsOf(text: string, sizes: readonly number[]): readonly st
 }
 
 /** Sizes for {@link fragmentsOf}; an empty fragment is one that servers send. */
-export const fragmentSizes: fc.Arbitrary<readonly number[]> = fc.array(fc.integer({ min: 0, max: 6 }), { maxLength: 4 });
+export const fragmentSizes: fc.Arbitrary<readonly number[]> = fc.array(fc.integer({ min: 0, max: 6 }), {
+  maxLength: 4,
+});
 
 /** Counts that agree with each other. */
 export interface Counts {

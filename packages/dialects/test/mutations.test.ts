@@ -20,7 +20,10 @@ import { openaiChatSubject } from "./openai-chat-subject.ts";
 /** Enough for every mutation below; the seed is fixed. */
 const OPTIONS = { runs: 60 };
 
-const withClient = (subject: DialectSubject, change: (client: ClientDialect) => Partial<ClientDialect>): DialectSubject => ({
+const withClient = (
+  subject: DialectSubject,
+  change: (client: ClientDialect) => Partial<ClientDialect>,
+): DialectSubject => ({
   ...subject,
   client: { ...subject.client, ...change(subject.client) },
 });
@@ -31,7 +34,10 @@ const withProvider = (
 ): DialectSubject => ({ ...subject, provider: { ...subject.provider, ...change(subject.provider) } });
 
 /** A client whose stream encoder sees changed events. */
-const encodingEvents = (subject: DialectSubject, change: (event: StreamEvent) => readonly StreamEvent[]): DialectSubject =>
+const encodingEvents = (
+  subject: DialectSubject,
+  change: (event: StreamEvent) => readonly StreamEvent[],
+): DialectSubject =>
   withClient(subject, (client) => ({
     createStreamEncoder: (context, write) => {
       const encoder = client.createStreamEncoder(context, write);
@@ -51,7 +57,10 @@ const encodingEvents = (subject: DialectSubject, change: (event: StreamEvent) =>
   }));
 
 /** A provider whose stream decoder emits changed events. */
-const decodingEvents = (subject: DialectSubject, change: (event: StreamEvent) => readonly StreamEvent[]): DialectSubject =>
+const decodingEvents = (
+  subject: DialectSubject,
+  change: (event: StreamEvent) => readonly StreamEvent[],
+): DialectSubject =>
   withProvider(subject, (provider) => ({
     createStreamDecoder: (context, emit) =>
       provider.createStreamDecoder(context, (event) => {
@@ -60,7 +69,10 @@ const decodingEvents = (subject: DialectSubject, change: (event: StreamEvent) =>
   }));
 
 /** A client that changes what it decoded. */
-const decodingRequests = (subject: DialectSubject, change: (request: NeutralRequest) => NeutralRequest): DialectSubject =>
+const decodingRequests = (
+  subject: DialectSubject,
+  change: (request: NeutralRequest) => NeutralRequest,
+): DialectSubject =>
   withClient(subject, (client) => ({
     decodeRequest: (...input) => {
       const decoded = client.decodeRequest(...input);
@@ -128,7 +140,11 @@ const MUTATIONS: readonly Mutation[] = [
   {
     name: "a decoder that drops unknown members",
     laws: () =>
-      pairLaws(decodingRequests(anthropicSubject, (request) => ({ ...request, extensions: [] })), openaiChatSubject, OPTIONS),
+      pairLaws(
+        decodingRequests(anthropicSubject, (request) => ({ ...request, extensions: [] })),
+        openaiChatSubject,
+        OPTIONS,
+      ),
     violates: "an unknown member is kept or has a code",
     says: /\/zz_unknown: .*dropped without a code/,
   },
@@ -140,7 +156,9 @@ const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "a decoder with a wrong part number",
-    laws: own(decodingEvents(anthropicSubject, (event) => ["part" in event ? { ...event, part: event.part + 1 } : event])),
+    laws: own(
+      decodingEvents(anthropicSubject, (event) => ["part" in event ? { ...event, part: event.part + 1 } : event]),
+    ),
     violates: "a legal stream follows the grammar",
     says: /part 1 starts, but the next number is 0/,
   },
@@ -155,9 +173,15 @@ const MUTATIONS: readonly Mutation[] = [
     laws: own(
       withProvider(anthropicSubject, ({ encodeRequest }) => ({
         encodeRequest: (request, target) => {
-          const result = encodeRequest(request, { ...target, lossyAllow: new Set([...target.lossyAllow, "unknown_field"]) });
+          const result = encodeRequest(request, {
+            ...target,
+            lossyAllow: new Set([...target.lossyAllow, "unknown_field"]),
+          });
           return result.ok
-            ? { ...result, issues: [...result.issues, { code: "unknown_field", path: "/x", severity: "drop", detail: "Lost." }] }
+            ? {
+                ...result,
+                issues: [...result.issues, { code: "unknown_field", path: "/x", severity: "drop", detail: "Lost." }],
+              }
             : result;
         },
       })),
@@ -211,7 +235,8 @@ const MUTATIONS: readonly Mutation[] = [
     name: "an error with another class's status",
     laws: own(
       withClient(openaiChatSubject, ({ encodeError }) => ({
-        encodeError: (error, context) => encodeError(error.class === "quota" ? { ...error, class: "rate-limit" } : error, context),
+        encodeError: (error, context) =>
+          encodeError(error.class === "quota" ? { ...error, class: "rate-limit" } : error, context),
       })),
     ),
     violates: "every class of errors has its status and type",
@@ -222,7 +247,9 @@ const MUTATIONS: readonly Mutation[] = [
     laws: () =>
       pairLaws(
         openaiChatSubject,
-        encodingRequests(anthropicSubject, (result) => rewriteBody(result, (text) => text.replaceAll('"call_1"', '"call_x"'))),
+        encodingRequests(anthropicSubject, (result) =>
+          rewriteBody(result, (text) => text.replaceAll('"call_1"', '"call_x"')),
+        ),
         OPTIONS,
       ),
     violates: "a translated request means the same",
@@ -233,7 +260,9 @@ const MUTATIONS: readonly Mutation[] = [
     laws: own(
       decodingRequests(openaiChatSubject, (request) =>
         changeParts(request, (part) =>
-          part.type === "tool-call" && part.kind === "function" ? { ...part, arguments: { text: "{}", encoded: true } } : part,
+          part.type === "tool-call" && part.kind === "function"
+            ? { ...part, arguments: { text: "{}", encoded: true } }
+            : part,
         ),
       ),
     ),

@@ -19,7 +19,9 @@ import type { Counts } from "./json-samples.ts";
 
 const vendor = fc.constantFrom<JsonObject>({}, { vendor_x: { a: [1, "é"] } });
 const mark = fc.constantFrom<JsonObject>({}, { prompt_cache_breakpoint: { mode: "explicit" } });
-const textPart = fc.tuple(visibleText, mark, vendor).map(([text, marks, extra]) => ({ type: "text", text, ...marks, ...extra }));
+const textPart = fc
+  .tuple(visibleText, mark, vendor)
+  .map(([text, marks, extra]) => ({ type: "text", text, ...marks, ...extra }));
 const mediaPart = fc.constantFrom<JsonObject>(
   { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0K" } },
   { type: "image_url", image_url: { url: "https://example.test/a.png", detail: "low" } },
@@ -30,10 +32,17 @@ const mediaPart = fc.constantFrom<JsonObject>(
 );
 const userContent = fc.oneof(
   visibleText,
-  fc.array(fc.oneof({ weight: 2, arbitrary: textPart }, { weight: 1, arbitrary: mediaPart }), { minLength: 2, maxLength: 3 }),
+  fc.array(fc.oneof({ weight: 2, arbitrary: textPart }, { weight: 1, arbitrary: mediaPart }), {
+    minLength: 2,
+    maxLength: 3,
+  }),
 );
 
-const call = fc.record({ name: toolName, text: argumentsText, isCustom: fc.integer({ min: 0, max: 5 }).map((roll) => roll === 0) });
+const call = fc.record({
+  name: toolName,
+  text: argumentsText,
+  isCustom: fc.integer({ min: 0, max: 5 }).map((roll) => roll === 0),
+});
 
 /** One exchange: a user's turn, the assistant's, and results where it called tools, in any order. */
 const turn = fc.record({
@@ -55,7 +64,7 @@ const members = someOf({
   stop: fc.array(visibleText, { minLength: 1, maxLength: 4 }),
   reasoning_effort: fc.constantFrom("none", "minimal", "low", "high", "xhigh"),
   verbosity: fc.constantFrom("low", "high"),
-  metadata: fc.constant({ a: "b", "é": "" }),
+  metadata: fc.constant({ a: "b", é: "" }),
   user: visibleText,
   safety_identifier: toolName,
   service_tier: fc.constantFrom("default", "flex", "vendor_tier"),
@@ -70,7 +79,10 @@ const members = someOf({
   vendor_member: fc.jsonValue({ maxDepth: 1 }).filter((value) => value !== null) as fc.Arbitrary<JsonValue>,
   response_format: fc.constantFrom<JsonObject>(
     { type: "json_object" },
-    { type: "json_schema", json_schema: { name: "o", schema: { type: "object", properties: {}, additionalProperties: false }, strict: true } },
+    {
+      type: "json_schema",
+      json_schema: { name: "o", schema: { type: "object", properties: {}, additionalProperties: false }, strict: true },
+    },
   ),
 });
 
@@ -82,10 +94,13 @@ const commonMembers = someOf({
   user: toolName,
 });
 
-const tools = fc.uniqueArray(fc.record({ name: toolName, description: fc.option(visibleText, { nil: undefined }), parameters: objectSchema }), {
-  selector: ({ name }) => name,
-  maxLength: 3,
-});
+const tools = fc.uniqueArray(
+  fc.record({ name: toolName, description: fc.option(visibleText, { nil: undefined }), parameters: objectSchema }),
+  {
+    selector: ({ name }) => name,
+    maxLength: 3,
+  },
+);
 
 const choice = fc.constantFrom<JsonValue>("none", "required", "named", "allowed");
 
@@ -241,7 +256,12 @@ function chunksOf(
   const always: JsonObject = habit.usage === "every-chunk" ? { usage: null } : {};
   const add = (index: number, delta: JsonObject, finish: string | null, extra: JsonObject = {}): void => {
     const role: JsonObject = habit.repeatsRole ? { role: "assistant" } : {};
-    chunks.push({ ...HEAD, choices: [{ index, delta: { ...role, ...delta }, finish_reason: finish }], ...always, ...extra });
+    chunks.push({
+      ...HEAD,
+      choices: [{ index, delta: { ...role, ...delta }, finish_reason: finish }],
+      ...always,
+      ...extra,
+    });
   };
   if (habit.hasEarlyChunk) chunks.push({ ...HEAD, choices: [], prompt_filter_results: [] });
   plans.forEach((_plan, index) => {
@@ -290,7 +310,10 @@ function callDeltas(
   const start: JsonObject[] = habit.namesCallsLate
     ? [wrap({ id, type: "function", function: { arguments: "" } }), wrap({ ...again, function: { name } })]
     : [wrap({ id, type: "function", function: { name, arguments: "" } })];
-  return [...start, ...fragmentsOf(text, sizes).map((fragment) => wrap({ ...again, function: { arguments: fragment } }))];
+  return [
+    ...start,
+    ...fragmentsOf(text, sizes).map((fragment) => wrap({ ...again, function: { arguments: fragment } })),
+  ];
 }
 
 function wholeOf(plans: readonly ChoicePlan[], habit: StreamHabits, usage: JsonObject): JsonObject {

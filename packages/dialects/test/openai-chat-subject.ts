@@ -83,7 +83,9 @@ function resultsInOrder(messages: readonly JsonObject[]): readonly JsonObject[] 
     for (const { id } of (calls ?? []) as readonly JsonObject[]) places.set(id as JsonValue, places.size);
   }
   const placeOf = ({ tool_call_id: id }: JsonObject): number => places.get(id ?? null) ?? 0;
-  return messages.toSorted((left, right) => (left["role"] === "tool" && right["role"] === "tool" ? placeOf(left) - placeOf(right) : 0));
+  return messages.toSorted((left, right) =>
+    left["role"] === "tool" && right["role"] === "tool" ? placeOf(left) - placeOf(right) : 0,
+  );
 }
 
 export const openaiChatSubject: DialectSubject = {
@@ -105,12 +107,38 @@ export const openaiChatSubject: DialectSubject = {
   fullRequests: chatFullRequests,
   neutralMembers: [
     { pointer: /^\/model$/, reason: "every target writes its own", isNeutralAtHome: true },
-    { pointer: /^\/stream_options(?:\/include_usage)?$/, reason: "the gateway always asks for usage", isNeutralAtHome: true },
-    { pointer: /\/(?:tool_calls|tools)\/\d+\/type$/, reason: "the member beside it says the same", isNeutralAtHome: true },
+    {
+      pointer: /^\/stream_options(?:\/include_usage)?$/,
+      reason: "the gateway always asks for usage",
+      isNeutralAtHome: true,
+    },
+    {
+      pointer: /\/(?:tool_calls|tools)\/\d+\/type$/,
+      reason: "the member beside it says the same",
+      isNeutralAtHome: true,
+    },
     { pointer: /^\/tools\/1\/function\/strict$/, reason: "false is the default", isNeutralAtHome: false },
-    { pointer: /^\/messages\/4\/name$/, reason: "a function's result pairs with the call before it", isNeutralAtHome: true },
-    { pointer: /^\/(?:top_logprobs$|audio\b)/, reason: "it says how to do what another member asks for", isNeutralAtHome: false },
-    { pointer: /\/allowed_tools\/tools\//, reason: "an entry names a tool and says nothing else", isNeutralAtHome: true },
+    {
+      pointer: /^\/messages\/4\/name$/,
+      reason: "a function's result pairs with the call before it",
+      isNeutralAtHome: true,
+    },
+    {
+      pointer: /^\/(?:top_logprobs$|audio\b)/,
+      reason: "it says how to do what another member asks for",
+      isNeutralAtHome: false,
+    },
+    {
+      pointer: /\/allowed_tools\/tools\//,
+      reason: "an entry names a tool and says nothing else",
+      isNeutralAtHome: true,
+    },
+    {
+      pointer: /^\/tools\/\d+\//,
+      reason: "a tool that may not be called is left out whole",
+      isNeutralAtHome: false,
+      underCode: "tools_filtered",
+    },
     { pointer: /\/prompt_cache_breakpoint\/mode$/, reason: "it has one value", isNeutralAtHome: true },
   ],
   canonicalRequest: (body) => {
@@ -121,14 +149,17 @@ export const openaiChatSubject: DialectSubject = {
   streams: chatStreams,
   usages: fc.record(
     {
-      prompt_tokens: fc.nat(100),
+      prompt_tokens: fc.integer({ min: 1, max: 100 }),
       completion_tokens: fc.nat(100),
       total_tokens: fc.nat(100),
       prompt_tokens_details: fc.record(
         { cached_tokens: fc.nat(200), cache_write_tokens: fc.nat(200) },
         { requiredKeys: [], noNullPrototype: true },
       ),
-      completion_tokens_details: fc.record({ reasoning_tokens: fc.nat(200) }, { requiredKeys: [], noNullPrototype: true }),
+      completion_tokens_details: fc.record(
+        { reasoning_tokens: fc.nat(200) },
+        { requiredKeys: [], noNullPrototype: true },
+      ),
     },
     { requiredKeys: ["prompt_tokens", "completion_tokens"], noNullPrototype: true },
   ) as fc.Arbitrary<JsonObject>,
@@ -147,7 +178,19 @@ export const openaiChatSubject: DialectSubject = {
     "unsupported-media-type": row(502, "server_error", "upstream_error"),
     quota: row(503, "server_error", "upstream_quota_exhausted"),
   },
-  distinguishes: ["auth", "permission", "not-found", "invalid-request", "too-large", "context-length", "content-policy", "rate-limit", "overloaded", "timeout", "upstream-5xx"],
+  distinguishes: [
+    "auth",
+    "permission",
+    "not-found",
+    "invalid-request",
+    "too-large",
+    "context-length",
+    "content-policy",
+    "rate-limit",
+    "overloaded",
+    "timeout",
+    "upstream-5xx",
+  ],
 };
 
 /** The subject with another built-in profile. */

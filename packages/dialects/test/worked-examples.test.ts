@@ -28,7 +28,7 @@ const SUBJECTS: Readonly<Record<string, DialectSubject>> = {
 function subjectOf(dialect: string, profile?: string): DialectSubject {
   const subject = SUBJECTS[dialect];
   if (subject === undefined) throw new Error(dialect);
-  return profile === undefined ? subject : (withProfile(profile));
+  return profile === undefined ? subject : withProfile(profile);
 }
 
 /** What an upstream's answer is read with, and what the client's request asked for. */
@@ -59,7 +59,13 @@ const VERSION = "anthropic-version";
 
 const REQUESTS: readonly RequestRow[] = [
   { id: "X01", name: "sampling needs the old version", allow: [], codes: [], headers: [VERSION, "2023-06-01"] },
-  { id: "X02", name: "parallel calls are answered in call order", allow: [], codes: ["max_tokens_defaulted"], headers: [VERSION, "2026-10-21"] },
+  {
+    id: "X02",
+    name: "parallel calls are answered in call order",
+    allow: [],
+    codes: ["max_tokens_defaulted"],
+    headers: [VERSION, "2026-10-21"],
+  },
   {
     id: "X06",
     name: "a budget becomes an effort",
@@ -96,7 +102,9 @@ describe("requests", () => {
     const { request } = mustRead(subjectOf(asked.dialect), asked.text);
     const result = target.provider.encodeRequest(request, targetOf(target, new Set()));
     expect(result.ok).toBe(false);
-    const refused = result.issues.filter(({ severity }) => severity !== "adapt").map(({ code, path }) => `${code} ${path}`);
+    const refused = result.issues
+      .filter(({ severity }) => severity !== "adapt")
+      .map(({ code, path }) => `${code} ${path}`);
     expect(refused.sort()).toEqual(JSON.parse(refusal.text));
   });
 
@@ -119,7 +127,12 @@ describe("requests", () => {
 
 const ANSWERS: readonly AnswerRow[] = [
   { id: "X15", name: "thinking, text and a call" },
-  { id: "X16", name: "DeepSeek's cache hits, reasoning and stop word", profile: "deepseek", asked: { thinking: { type: "adaptive", display: "summarized" } } },
+  {
+    id: "X16",
+    name: "DeepSeek's cache hits, reasoning and stop word",
+    profile: "deepseek",
+    asked: { thinking: { type: "adaptive", display: "summarized" } },
+  },
   { id: "X20", name: "a refusal with an explanation" },
 ];
 
@@ -142,7 +155,9 @@ describe("complete answers", () => {
     const { provider, client } = subjectOf("anthropic");
     const counted = provider.decodeTokenCount(documentOf(blockOf(blocks, "upstream-response").text));
     if (!counted.ok) throw new Error(counted.error.message);
-    expect(Buffer.from(client.encodeTokenCount(counted.count)).toString()).toBe(blockOf(blocks, "client-response").text);
+    expect(Buffer.from(client.encodeTokenCount(counted.count)).toString()).toBe(
+      blockOf(blocks, "client-response").text,
+    );
   });
 });
 
@@ -150,7 +165,12 @@ const STREAMS: readonly AnswerRow[] = [
   { id: "X21", name: "text with usage", asked: { stream: true, stream_options: { include_usage: true } } },
   { id: "X22", name: "calls are counted, not blocks", asked: { stream: true } },
   { id: "X23", name: "interleaved calls become blocks in sequence", asked: { stream: true } },
-  { id: "X30", name: "a Groq stream is normalised", profile: "groq", asked: { stream: true, stream_options: { include_usage: true } } },
+  {
+    id: "X30",
+    name: "a Groq stream is normalised",
+    profile: "groq",
+    asked: { stream: true, stream_options: { include_usage: true } },
+  },
 ];
 
 describe("streams", () => {
@@ -235,7 +255,13 @@ describe("errors", () => {
   test.each(["openai-chat", "anthropic"])("X35: a lost connection ends the %s stream with its error", (dialect) => {
     const expected = readFixture("X35").find((block) => block.dialect === dialect);
     const { client } = subjectOf(dialect);
-    const lost: NeutralError = { class: "network", origin: "upstream", message: "socket hang up", retrySame: false, fallback: false };
+    const lost: NeutralError = {
+      class: "network",
+      origin: "upstream",
+      message: "socket hang up",
+      retrySame: false,
+      fallback: false,
+    };
     const context = answerContextOf(factsOf(subjectOf(dialect)));
     const { chunks } = encodeEvents(client, context, [
       { type: "start", id: "u", model: "up-model" },

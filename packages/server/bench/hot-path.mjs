@@ -1,5 +1,6 @@
 // `npm run bench:hot`: CPU per request of the gateway process against a bare relay, a parse-and-stringify proxy and JSON.parse, in
 // one interleaved run. Rounds alternate between the processes under test; medians and ratios are printed, absolute times are noise.
+// CPU per request depends on the rate, since a write to a sleeping peer has to wake it: with `--rate` all run at the same one.
 import { execFileSync, fork } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, release } from "node:os";
@@ -251,7 +252,7 @@ try {
   if (options.json !== undefined)
     writeFileSync(
       options.json,
-      `${JSON.stringify({ machine: machine(), load: loadavg(), connections: CONNECTIONS, rate: RATE, figures, scan, rss: residentMiB(gateway.process.pid) }, null, 2)}\n`,
+      `${JSON.stringify({ machine: machine(), load: loadavg(), connections: CONNECTIONS, rate: RATE, figures, scan, residentMiB: { node: residentMiB(gateway.process.pid), wire: residentMiB(wire.process.pid) } }, null, 2)}\n`,
     );
 } finally {
   for (const { process: running } of [mock, load, relay, gateway, wire, parser]) {
@@ -294,6 +295,9 @@ function print(figures, scan) {
     out.push(
       `| ${row.label} | ${row.microseconds.toFixed(2)} | text | | ${row.ratio.toFixed(2)}× faster | JSON.parse(toString) ${row.baseline.toFixed(2)} µs | ${row.target === null ? "" : `≥ ${row.target} ${row.ratio >= row.target ? "reached" : "MISSED"}`} |`,
     );
-  out.push("", `gateway process: ${residentMiB(gateway.process.pid).toFixed(0)} MiB resident after the run`);
+  out.push(
+    "",
+    `resident after the run: ${residentMiB(gateway.process.pid).toFixed(0)} MiB, front end wire ${residentMiB(wire.process.pid).toFixed(0)} MiB`,
+  );
   process.stdout.write(`${out.join("\n")}\n`);
 }

@@ -123,13 +123,14 @@ export class HookRunner {
   }
 }
 
-/** The error of a client whose request a hook refused. */
+/** The error of a client whose request or answer a hook refused. */
 function blocked({ message, code }: HookBlock): NeutralError {
   return {
     class: "content-policy",
     origin: "gateway",
     message,
-    code: code ?? "blocked_by_policy",
+    code: "blocked_by_policy",
+    ...(code === undefined ? {} : { code }),
     retrySame: false,
     fallback: false,
   };

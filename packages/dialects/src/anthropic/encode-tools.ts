@@ -286,7 +286,9 @@ export function writeToolChoice(
     );
     isSerial = false;
   }
-  const isExtended = request.extensions.some(({ dialect, path }) => dialect === ANTHROPIC && path.startsWith("tool_choice."));
+  const isExtended = request.extensions.some(
+    ({ dialect, path }) => dialect === ANTHROPIC && path.startsWith("tool_choice."),
+  );
   if (!isForced && !isSerial && !isExtended) return;
   writer.glue(`,"tool_choice":{"type":"${isForced ? forcedWord(toolChoice) : "auto"}"`);
   if (toolChoice?.mode === "tool") writer.glue(',"name":').token(chosenName(encoding, names, toolChoice.name));

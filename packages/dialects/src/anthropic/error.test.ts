@@ -205,7 +205,9 @@ describe("encodeError", () => {
   it("relays or computes retry-after", () => {
     expect(encode(error("rate-limit", "upstream", { retryAfterMs: 1500 })).fields["retry-after"]).toBe("2");
     expect(
-      encode(error("rate-limit", "upstream", { retryAfterMs: 1500, retryAfterHeaders: ["retry-after", "1.5"] })).fields["retry-after"],
+      encode(error("rate-limit", "upstream", { retryAfterMs: 1500, retryAfterHeaders: ["retry-after", "1.5"] })).fields[
+        "retry-after"
+      ],
     ).toBe("1.5");
   });
 

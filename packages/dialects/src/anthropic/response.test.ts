@@ -122,7 +122,10 @@ describe("observeResponse, readUsage and decodeTokenCount", () => {
   });
   it("takes an answer without a stop reason for a broken one, unless the profile is lenient", () => {
     const body = { ...message(), stop_reason: null };
-    expect(observeResponse(documentOf(body), decodeContext())).toMatchObject({ ok: false, error: { class: "protocol" } });
+    expect(observeResponse(documentOf(body), decodeContext())).toMatchObject({
+      ok: false,
+      error: { class: "protocol" },
+    });
     expect(observeResponse(documentOf(body), decodeContext("proxy"))).toMatchObject({ ok: true, stopWord: null });
   });
   it("reads a token count, and refuses anything else", () => {

@@ -277,7 +277,18 @@ function decodeFunctionCall(reader: RequestReader, node: NodeIndex, at: string, 
   if (name === undefined) reader.fail("A function call must have a name.", `${at}/name`);
   const text = reader.text(document.member(node, "arguments"), `${at}/arguments`) ?? "";
   if (name === undefined) return;
-  parts.push({ type: "tool-call", id, name, kind: "function", arguments: { text, encoded: true }, at });
+  const extensions = reader
+    .unknownMembers(node, FUNCTION_CALL_MEMBERS, at)
+    .map((extension) => ({ ...extension, path: `function.${extension.path}` }));
+  parts.push({
+    type: "tool-call",
+    id,
+    name,
+    kind: "function",
+    arguments: { text, encoded: true },
+    ...(extensions.length === 0 ? null : { extensions }),
+    at,
+  });
 }
 
 function decodeResult(

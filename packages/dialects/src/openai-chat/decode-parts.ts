@@ -129,7 +129,13 @@ function decodeAudio(reader: RequestReader, node: NodeIndex, at: string): Part |
     type: "audio",
     media: { from: "base64", mime: normalizeMime(mime), data },
     format,
-    ...extras(reader, node, AUDIO_MEMBERS, at, nested(reader, audio, INPUT_AUDIO_MEMBERS, `${at}/input_audio`, "input_audio")),
+    ...extras(
+      reader,
+      node,
+      AUDIO_MEMBERS,
+      at,
+      nested(reader, audio, INPUT_AUDIO_MEMBERS, `${at}/input_audio`, "input_audio"),
+    ),
     at,
   };
 }

@@ -321,6 +321,11 @@ class RequestDecoder {
       ...["function", "custom", "allowed_tools"].flatMap((kind) =>
         this.#inner(document.member(choice, kind), CHOSEN_MEMBERS, `tool_choice.${kind}`),
       ),
+      // The deprecated form of the choice goes on in the present one.
+      ...this.#inner(this.#raw("function_call"), CHOSEN_MEMBERS, "function_call").map((extension) => ({
+        ...extension,
+        path: `tool_choice.function.${extension.path.slice("function_call.".length)}`,
+      })),
     ];
   }
 

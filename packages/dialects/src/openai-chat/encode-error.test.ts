@@ -247,9 +247,21 @@ describe("encodeError", () => {
   });
 
   test.each<[string, Partial<NeutralError>, boolean, string | undefined, string]>([
-    ["relays what the upstream said", { retryAfterHeaders: ["retry-after", "12"], retryAfterMs: 12_000 }, false, "12", "true"],
+    [
+      "relays what the upstream said",
+      { retryAfterHeaders: ["retry-after", "12"], retryAfterMs: 12_000 },
+      false,
+      "12",
+      "true",
+    ],
     ["rounds our own wait up to seconds", { retryAfterMs: 1_200 }, false, "2", "true"],
-    ["keeps clients from waiting for more than a minute", { retryAfterHeaders: ["retry-after", "287441"], retryAfterMs: 287_441_000 }, false, "287441", "false"],
+    [
+      "keeps clients from waiting for more than a minute",
+      { retryAfterHeaders: ["retry-after", "287441"], retryAfterMs: 287_441_000 },
+      false,
+      "287441",
+      "false",
+    ],
     ["lets clients retry without a hint", {}, false, undefined, "true"],
     ["keeps clients from retrying after our own fallbacks", {}, true, undefined, "false"],
     ["lets them retry after fallbacks where the wait is known", { retryAfterMs: 3_000 }, true, "3", "true"],

@@ -259,17 +259,25 @@ class MessageEncoder {
       writer.glue(`{"id":${id},"type":"function","function":{"name":${encodeString(name)},"arguments":`);
       this.#arguments(part);
     }
-    writeExtensions(writer, own.filter(({ path }) => path.startsWith(holder)), holder);
+    writeExtensions(
+      writer,
+      own.filter(({ path }) => path.startsWith(holder)),
+      holder,
+    );
     writer.glue("}");
     this.#callSignature(part);
-    writeExtensions(writer, own.filter(({ path }) => !path.startsWith(holder)));
+    writeExtensions(
+      writer,
+      own.filter(({ path }) => !path.startsWith(holder)),
+    );
     writer.glue("}");
   }
 
   /** A mark in a place where this dialect has none. */
   #dropMark({ cacheBreakpoint, at }: Part, detail: string): void {
     // A mark that the server would not take anyway has its issue by then.
-    if (this.#encoding.takeMark(cacheBreakpoint, at) !== undefined) this.#encoding.issues.drop("cache_hint", at, detail);
+    if (this.#encoding.takeMark(cacheBreakpoint, at) !== undefined)
+      this.#encoding.issues.drop("cache_hint", at, detail);
   }
 
   #arguments(part: ToolCallPart): void {

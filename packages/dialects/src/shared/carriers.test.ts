@@ -105,9 +105,17 @@ describe("retry hints", () => {
   });
   it("are relayed as they came, else computed", () => {
     const error = { class: "rate-limit", origin: "upstream", message: "", retrySame: true, fallback: true } as const;
-    expect(relayedRetryAfter(["retry-after", "7", "Retry-After-Ms", "6500"])).toEqual(["retry-after", "7", "retry-after-ms", "6500"]);
+    expect(relayedRetryAfter(["retry-after", "7", "Retry-After-Ms", "6500"])).toEqual([
+      "retry-after",
+      "7",
+      "retry-after-ms",
+      "6500",
+    ]);
     expect(relayedRetryAfter([])).toBeUndefined();
-    expect(retryHintHeaders({ ...error, retryAfterHeaders: ["retry-after", "7"], retryAfterMs: 1 })).toEqual(["retry-after", "7"]);
+    expect(retryHintHeaders({ ...error, retryAfterHeaders: ["retry-after", "7"], retryAfterMs: 1 })).toEqual([
+      "retry-after",
+      "7",
+    ]);
     expect(retryHintHeaders({ ...error, retryAfterMs: 1001 })).toEqual(["retry-after", "2"]);
     expect(retryHintHeaders(error)).toEqual([]);
   });

@@ -86,7 +86,7 @@ function isClosed(document: Document, schema: NodeIndex): boolean {
 }
 
 /**
- * Whether a schema meets the rules of OpenAI's strict mode that its structure shows: the root is an object schema, and every object
+ * Whether a schema meets the rules of strict structured output that its structure shows: the root is an object schema, and every object
  * schema is closed and requires all of its properties.
  */
 export function satisfiesStrictRules(schema: Raw): boolean {

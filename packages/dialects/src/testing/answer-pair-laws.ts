@@ -34,17 +34,26 @@ export function answerPairLaws(upstream: DialectSubject, to: DialectSubject, opt
       ensure(whole.ok, () => "the complete answer that was written cannot be read");
       requireSame(describe(assemble(again).response, to), describe(whole.response, to), "the translated stream");
     }),
-    forAll(`${pair}: a stream that was cut off upstream is never a clean end for the client`, fc.tuple(upstream.streams, place), options, ([{ text }, fraction]) => {
-      const bytes = Buffer.from(text, "utf8");
-      const read = (part: Uint8Array): JsonObject | null => {
-        const events = decodeChunks(upstream.provider, decodeContextOf(upstream), [part]);
-        const { chunks } = encodeEvents(to.client, answerContextOf(facts, to.answerOptions), events);
-        const { response, isEnded } = assemble(decodeChunks(to.provider, decodeContextOf(to), chunks));
-        return isEnded ? (describe(response, to) as JsonObject) : null;
-      };
-      const cut = read(bytes.subarray(0, Math.floor(fraction * bytes.length)));
-      if (cut === null) return;
-      requireSame(cut["candidates"], read(bytes)?.["candidates"], "a stream that was cut off ends cleanly, and its answer");
-    }),
+    forAll(
+      `${pair}: a stream that was cut off upstream is never a clean end for the client`,
+      fc.tuple(upstream.streams, place),
+      options,
+      ([{ text }, fraction]) => {
+        const bytes = Buffer.from(text, "utf8");
+        const read = (part: Uint8Array): JsonObject | null => {
+          const events = decodeChunks(upstream.provider, decodeContextOf(upstream), [part]);
+          const { chunks } = encodeEvents(to.client, answerContextOf(facts, to.answerOptions), events);
+          const { response, isEnded } = assemble(decodeChunks(to.provider, decodeContextOf(to), chunks));
+          return isEnded ? (describe(response, to) as JsonObject) : null;
+        };
+        const cut = read(bytes.subarray(0, Math.floor(fraction * bytes.length)));
+        if (cut === null) return;
+        requireSame(
+          cut["candidates"],
+          read(bytes)?.["candidates"],
+          "a stream that was cut off ends cleanly, and its answer",
+        );
+      },
+    ),
   ];
 }

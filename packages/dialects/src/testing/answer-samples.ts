@@ -11,7 +11,9 @@ const visible: fc.Arbitrary<string> = fc
 
 const argumentObject: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom("{}", '{"n": 12345678901234567890}', '{ "x" : 1.0, "y":"\\u00e9\\"" }'),
-  fc.dictionary(fc.string({ maxLength: 3 }), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 }).map((value) => JSON.stringify(value)),
+  fc
+    .dictionary(fc.string({ maxLength: 3 }), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 })
+    .map((value) => JSON.stringify(value)),
 );
 
 /** What generated answers may hold. */
@@ -52,14 +54,20 @@ const candidateOf = (index: number, limits: AnswerLimits): fc.Arbitrary<Candidat
     .record({
       reasoning: fc.array(reasoningPart(limits), { maxLength: 1 }),
       texts: fc.array(visible, { maxLength: 2 }),
-      calls: fc.integer({ min: 0, max: 3 }).chain((count) => fc.tuple(...Array.from({ length: count }, (_, call) => callPart(index * 10 + call)))),
+      calls: fc
+        .integer({ min: 0, max: 3 })
+        .chain((count) => fc.tuple(...Array.from({ length: count }, (_, call) => callPart(index * 10 + call)))),
       isTextLast: fc.boolean(),
       stop: fc.constantFrom(...STOPS),
     })
     .map(({ reasoning, texts, calls, isTextLast, stop }): Candidate => {
       const prose = texts.map((text): Part => ({ type: "text", text, at: AT }));
       const parts = isTextLast ? [...reasoning, ...calls, ...prose] : [...reasoning, ...prose, ...calls];
-      return { index, parts, stop: stop.reason === "end" && calls.length > 0 ? { reason: "tool-calls", raw: "calls" } : stop };
+      return {
+        index,
+        parts,
+        stop: stop.reason === "end" && calls.length > 0 ? { reason: "tool-calls", raw: "calls" } : stop,
+      };
     });
 
 /** Counts without contradictions. */
@@ -80,13 +88,15 @@ export function neutralAnswers(limits: AnswerLimits): fc.Arbitrary<NeutralRespon
   return fc
     .tuple(fc.integer({ min: 1, max: Math.min(limits.maxCandidates, 2) }), neutralUsage)
     .chain(([count, usage]) =>
-      fc.tuple(...Array.from({ length: count }, (_, index) => candidateOf(index, limits))).map((candidates): NeutralResponse => ({
-        id: "upstream_1",
-        model: "up-model",
-        candidates,
-        usage,
-        extensions: [],
-      })),
+      fc
+        .tuple(...Array.from({ length: count }, (_, index) => candidateOf(index, limits)))
+        .map((candidates): NeutralResponse => ({
+          id: "upstream_1",
+          model: "up-model",
+          candidates,
+          usage,
+          extensions: [],
+        })),
     );
 }
 
@@ -109,11 +119,14 @@ export const deliveries: fc.Arbitrary<Delivery> = fc.record({
 export function eventsOf(response: NeutralResponse, delivery: Delivery): readonly StreamEvent[] {
   const events = [...eventsOfResponse(response)].flatMap((event) => cutDelta(event, delivery));
   const ordered = delivery.interleavesCalls ? interleave(events) : events;
-  return delivery.hasPings ? ordered.flatMap((event): StreamEvent[] => [event, { type: "ping" }]).slice(0, -1) : ordered;
+  return delivery.hasPings
+    ? ordered.flatMap((event): StreamEvent[] => [event, { type: "ping" }]).slice(0, -1)
+    : ordered;
 }
 
 function cutDelta(event: StreamEvent, { sizes }: Delivery): readonly StreamEvent[] {
-  if (event.type !== "text-delta" && event.type !== "reasoning-delta" && event.type !== "arguments-delta") return [event];
+  if (event.type !== "text-delta" && event.type !== "reasoning-delta" && event.type !== "arguments-delta")
+    return [event];
   return cut(event.text, sizes).map((text) => ({ ...event, text }));
 }
 

@@ -54,7 +54,8 @@ export function plain(value: unknown): JsonValue {
   return Object.fromEntries(members.map(([name, inner]) => [name, plain(inner)]));
 }
 
-const isText = (value: object): value is Extract<Text, object> => "bytes" in value && "start" in value && "end" in value;
+const isText = (value: object): value is Extract<Text, object> =>
+  "bytes" in value && "start" in value && "end" in value;
 
 const sourceOf = ({ bytes, start, end }: Extract<Text, object>): string =>
   Buffer.from(bytes.subarray(start, end)).toString("utf8");
@@ -106,7 +107,11 @@ function canonicalParts(parts: readonly Part[], shape: AnswerShape): readonly Js
   return kinds.map((kind) => {
     const same = said.filter((part) => part.kind === kind);
     if (kind === "text" || kind === "refusal" || kind === "reasoning") {
-      return [kind, same.map(({ text }) => text).join(""), same.map(({ rest }) => rest).filter((rest) => rest !== null)];
+      return [
+        kind,
+        same.map(({ text }) => text).join(""),
+        same.map(({ rest }) => rest).filter((rest) => rest !== null),
+      ];
     }
     return [kind, ...same.map(({ text, rest }): JsonValue => [text, rest])];
   });
@@ -128,7 +133,11 @@ function canonicalPart(part: Part, shape: AnswerShape): { kind: string; text: st
       return {
         kind: "call",
         text: textToString(part.id),
-        rest: [textToString(part.name), part.kind, canonicalArguments(part.arguments.text, part.kind, part.arguments.encoded)],
+        rest: [
+          textToString(part.name),
+          part.kind,
+          canonicalArguments(part.arguments.text, part.kind, part.arguments.encoded),
+        ],
       };
     default:
       return { kind: part.type, text: "", rest: plain(part) };

@@ -16,7 +16,13 @@ interface ErrorCase {
 }
 
 /** Classes whose upstream text speaks about the client's own request. */
-const PASSING: ReadonlySet<ErrorClass> = new Set<ErrorClass>(["invalid-request", "context-length", "content-policy", "rate-limit", "protocol"]);
+const PASSING: ReadonlySet<ErrorClass> = new Set<ErrorClass>([
+  "invalid-request",
+  "context-length",
+  "content-policy",
+  "rate-limit",
+  "protocol",
+]);
 const UPSTREAM_TEXT = "Account acct-17 of pool blue has no capacity";
 
 const errorOf = ({ class: errorClass, origin }: ErrorCase): NeutralError => ({
@@ -50,19 +56,33 @@ export function errorLaws(subject: DialectSubject, options: LawOptions): readonl
       if (expected.code !== undefined) requireSame(typeOf(body, "code"), expected.code, "the code");
       ensure(headers.length % 2 === 0, () => "a header has no value");
       ensure(/^(?:true|false)$/.test(findHeader(headers, "x-should-retry") ?? ""), () => "x-should-retry is missing");
-      for (const [index, name] of client.identify("req_t1").entries()) ensure(headers.includes(name), () => `the exchange is not named: ${index}`);
+      for (const [index, name] of client.identify("req_t1").entries())
+        ensure(headers.includes(name), () => `the exchange is not named: ${index}`);
       const isTold = row.origin === "gateway" || PASSING.has(row.class);
-      ensure(text.includes("acct-17") === isTold, () => (isTold ? "the message is lost" : "the upstream's words about its own affairs reach the client"));
+      ensure(text.includes("acct-17") === isTold, () =>
+        isTold ? "the message is lost" : "the upstream's words about its own affairs reach the client",
+      );
     }),
-    forEach(`${client.id}: a class that the dialect can say is read again as that class`, subject.distinguishes, (errorClass) => {
-      const { status, headers, body } = client.encodeError(errorOf({ class: errorClass, origin: "gateway" }), context);
-      const again = provider.classifyError({ status, headers, body, nowMs: 0 }, decodeContextOf(subject));
-      requireSame(again.class, errorClass, "the class");
-    }),
+    forEach(
+      `${client.id}: a class that the dialect can say is read again as that class`,
+      subject.distinguishes,
+      (errorClass) => {
+        const { status, headers, body } = client.encodeError(
+          errorOf({ class: errorClass, origin: "gateway" }),
+          context,
+        );
+        const again = provider.classifyError({ status, headers, body, nowMs: 0 }, decodeContextOf(subject));
+        requireSame(again.class, errorClass, "the class");
+      },
+    ),
     forEach(`${client.id}: an error in a stream is one, to decoder and observer`, cases, (row) => {
       const record = client.encodeStreamError(errorOf(row), context);
       const events = decodeChunks(provider, decodeContextOf(subject), [record]);
-      requireSame(events.map(({ type }) => type), ["error"], "the events");
+      requireSame(
+        events.map(({ type }) => type),
+        ["error"],
+        "the events",
+      );
       const { head } = mustRead(subject, JSON.stringify(subject.answerRequest));
       const observer = provider.createStreamObserver(decodeContextOf(subject), head);
       readChunks([record], (framed) => {
@@ -72,10 +92,20 @@ export function errorLaws(subject: DialectSubject, options: LawOptions): readonl
     }),
     forAll(
       `${provider.id}: any answer of an upstream is classified, in bounds`,
-      fc.tuple(fc.integer({ min: 300, max: 599 }), fc.oneof(fc.string(), fc.json(), fc.constantFrom("<html>no</html>", '[{"error":{"message":"x"}}]', '{"error":"x"}', '{"error":{"code":429}}'))),
+      fc.tuple(
+        fc.integer({ min: 300, max: 599 }),
+        fc.oneof(
+          fc.string(),
+          fc.json(),
+          fc.constantFrom("<html>no</html>", '[{"error":{"message":"x"}}]', '{"error":"x"}', '{"error":{"code":429}}'),
+        ),
+      ),
       options,
       ([status, text]) => {
-        const error = provider.classifyError({ status, headers: [], body: Buffer.from(text, "utf8"), nowMs: 0 }, decodeContextOf(subject));
+        const error = provider.classifyError(
+          { status, headers: [], body: Buffer.from(text, "utf8"), nowMs: 0 },
+          decodeContextOf(subject),
+        );
         ensure(Object.hasOwn(subject.errors, error.class), () => `${error.class} is no class`);
         requireSame(error.origin, "upstream", "the origin");
         ensure(error.message.length <= 4_096, () => "the message is not bounded");

@@ -47,10 +47,7 @@ export function readRequest(
 }
 
 /** Reads a request that must be accepted. */
-export function mustRead(
-  subject: Pick<DialectSubject, "client" | "route">,
-  source: Uint8Array | string,
-): ReadRequest {
+export function mustRead(subject: Pick<DialectSubject, "client" | "route">, source: Uint8Array | string): ReadRequest {
   const result = readRequest(subject, source);
   if (!result.ok) throw new Error(`a valid request is refused: ${result.error.param ?? ""} ${result.error.message}`);
   return result.read;
@@ -79,10 +76,7 @@ export function bodyOf(result: EncodeResult): Buffer | null {
 }
 
 /** What an answer encoder is given; ids count per prefix, `chatcmpl-t1`. */
-export function answerContextOf(
-  facts: unknown,
-  options: Readonly<Record<string, unknown>> = {},
-): AnswerContext {
+export function answerContextOf(facts: unknown, options: Readonly<Record<string, unknown>> = {}): AnswerContext {
   const made = new Map<string, number>();
   return {
     requestId: "req_t1",
@@ -144,7 +138,14 @@ export function decodeChunks(
 /** Frames chunks into records; each chunk is a copy that is overwritten after it was read. */
 export function readChunks(
   chunks: readonly Uint8Array[],
-  onRecord: (record: { bytes: Uint8Array; dataStart: number; dataEnd: number; event: string; rawStart: number; rawEnd: number }) => void,
+  onRecord: (record: {
+    bytes: Uint8Array;
+    dataStart: number;
+    dataEnd: number;
+    event: string;
+    rawStart: number;
+    rawEnd: number;
+  }) => void,
 ): void {
   const reader = new SseReader({
     maxRecordBytes: MAX_RECORD_BYTES,

@@ -4,12 +4,16 @@ import type { JsonObject, JsonValue } from "./spelled-json.ts";
 const escapeStep = (step: string): string => step.replaceAll("~", "~0").replaceAll("/", "~1");
 const unescapeStep = (step: string): string => step.replaceAll("~1", "/").replaceAll("~0", "~");
 
-const isObject = (value: JsonValue): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: JsonValue): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Pointers of every value below the root. */
 export function placesOf(value: JsonValue, at: string = ""): readonly string[] {
   if (Array.isArray(value)) {
-    return (value as readonly JsonValue[]).flatMap((inner, index) => [`${at}/${index}`, ...placesOf(inner, `${at}/${index}`)]);
+    return (value as readonly JsonValue[]).flatMap((inner, index) => [
+      `${at}/${index}`,
+      ...placesOf(inner, `${at}/${index}`),
+    ]);
   }
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([name, inner]) => {
@@ -63,8 +67,12 @@ function change(value: JsonValue, steps: readonly string[], edit: (found: JsonVa
   const [step, ...rest] = steps;
   if (step === undefined) return edit(value);
   if (Array.isArray(value)) {
-    return (value as readonly JsonValue[]).map((inner, index) => (index === Number(step) ? change(inner, rest, edit) : inner));
+    return (value as readonly JsonValue[]).map((inner, index) =>
+      index === Number(step) ? change(inner, rest, edit) : inner,
+    );
   }
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, name === step ? change(inner, rest, edit) : inner]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, name === step ? change(inner, rest, edit) : inner]),
+  );
 }

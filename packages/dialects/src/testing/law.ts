@@ -38,7 +38,12 @@ export class LawViolation extends Error {
 const MAX_SHOWN = 4_000;
 
 /** A law that must hold for every generated input. `attempt` throws, with a sentence, where it does not. */
-export function forAll<Input>(name: string, inputs: Arbitrary<Input>, options: LawOptions, attempt: (input: Input) => void): Law {
+export function forAll<Input>(
+  name: string,
+  inputs: Arbitrary<Input>,
+  options: LawOptions,
+  attempt: (input: Input) => void,
+): Law {
   return {
     name,
     check() {

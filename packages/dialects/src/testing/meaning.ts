@@ -32,7 +32,9 @@ export function meaningOf(request: NeutralRequest): JsonValue {
   const { messages, tools, toolChoice, parallelTools, maxOutputTokens, stop, sampling, identity, output } = request;
   const format = output.format?.kind === "text" ? undefined : output.format;
   return {
-    instructions: messages.filter(({ role }) => role === "instruction").flatMap(({ parts }) => parts.map((part) => partMeaning(part))),
+    instructions: messages
+      .filter(({ role }) => role === "instruction")
+      .flatMap(({ parts }) => parts.map((part) => partMeaning(part))),
     turns: turnsOf(messages.filter(({ role }) => role !== "instruction")),
     tools: tools.map((tool) => toolMeaning(tool)),
     choice: choiceMeaning(toolChoice),
@@ -41,8 +43,12 @@ export function meaningOf(request: NeutralRequest): JsonValue {
     stop: (stop ?? []).map((text) => textToString(text)),
     sampling: [sampling.temperature, sampling.topP].map((num) => (num === undefined ? null : numToNumber(num))),
     user: textOrNull(identity.safetyId ?? identity.endUser),
-    format: format?.kind === "json-schema" ? ["json-schema", format.schema === undefined ? null : (rawToValue(format.schema) as JsonValue)] : (format?.kind ?? null),
-    reasoning: request.reasoning === undefined ? null : [request.reasoning.mode === "off", request.reasoning.effort ?? null],
+    format:
+      format?.kind === "json-schema"
+        ? ["json-schema", format.schema === undefined ? null : (rawToValue(format.schema) as JsonValue)]
+        : (format?.kind ?? null),
+    reasoning:
+      request.reasoning === undefined ? null : [request.reasoning.mode === "off", request.reasoning.effort ?? null],
     isStreamed: request.stream,
   };
 }
@@ -71,11 +77,24 @@ function partMeaning(part: Part): JsonValue {
     case "file":
       return ["file", mediaMeaning(part.media), textOrNull(part.filename ?? part.title)];
     case "tool-call":
-      return ["call", textToString(part.id), textToString(part.name), canonicalArguments(part.arguments.text, part.kind, part.arguments.encoded)];
+      return [
+        "call",
+        textToString(part.id),
+        textToString(part.name),
+        canonicalArguments(part.arguments.text, part.kind, part.arguments.encoded),
+      ];
     case "tool-result":
-      return ["result", textToString(part.callId), part.content.map((inner) => partMeaning(inner)).filter((inner) => JSON.stringify(inner) !== '["text",""]')];
+      return [
+        "result",
+        textToString(part.callId),
+        part.content.map((inner) => partMeaning(inner)).filter((inner) => JSON.stringify(inner) !== '["text",""]'),
+      ];
     case "reasoning":
-      return ["reasoning", part.texts.map((text) => textToString(text)).join("\n\n"), part.signature === undefined ? null : textToString(part.signature.data)];
+      return [
+        "reasoning",
+        part.texts.map((text) => textToString(text)).join("\n\n"),
+        part.signature === undefined ? null : textToString(part.signature.data),
+      ];
     case "audio":
     case "video":
     case "search-result":

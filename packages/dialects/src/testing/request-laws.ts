@@ -21,43 +21,73 @@ export function requestLaws(subject: DialectSubject, options: LawOptions): reado
   const { client, provider } = subject;
   const own = targetOf(subject, NOTHING);
   return [
-    forAll(`${client.id}: a request that goes through the neutral form loses nothing`, subject.requests, options, (body) => {
-      const source = JSON.stringify(body);
-      const result = provider.encodeRequest(mustRead(subject, source).request, own);
-      ensure(result.ok, () => `its own dialect refuses it: ${listIssues(result)}`);
-      const again = spelledJson(bodyOf(result) ?? "null");
-      requireSame(subject.canonicalRequest(again), subject.canonicalRequest(spelledJson(source)), "the request");
-    }),
-    forAll(`${client.id}: forwarding changes only what it must`, fc.tuple(subject.requests, fc.constantFrom(0, 1, 3)), options, ([body, indent]) => {
-      const source = Buffer.from(JSON.stringify(withLongText(body), null, indent), "utf8");
-      const { document, head } = mustRead(subject, source);
-      const result = provider.forwardRequest(document, head, "generate", [], own);
-      ensure(result.ok, () => `a valid request is not forwarded: ${listIssues(result)}`);
-      requireSame(spelledJson(bodyOf(result) ?? "null"), subject.forwardedRequest(spelledJson(source), own.model), "the forwarded request");
-      const kept = keptRanges(result, source);
-      let end = 0;
-      for (const range of kept) {
-        ensure(range.start >= end, () => "the client's bytes are forwarded out of order");
-        end = range.end;
-      }
-      const total = kept.reduce((sum, range) => sum + range.end - range.start, 0);
-      ensure(total >= LONG_TEXT.length, () => "a long text is forwarded as a copy");
-    }),
-    forAll(`${client.id}: texts of the neutral request lie in the client's bytes`, subject.requests, options, (body) => {
-      const source = Buffer.from(JSON.stringify(withLongText(body)), "utf8");
-      const { request, document } = mustRead(subject, source);
-      let longest = 0;
-      for (const slice of slicesOf(request)) {
-        ensure(slice.start >= 0 && slice.start <= slice.end && slice.end <= slice.bytes.length, () => "a slice is out of its buffer");
-        if (slice.bytes.buffer === document.bytes.buffer) longest = Math.max(longest, slice.end - slice.start);
-      }
-      ensure(longest >= LONG_TEXT.length, () => "a long text is not a reference into the client's bytes");
-      const result = provider.encodeRequest(request, own);
-      if (result.ok) ensure(keptRanges(result, source).some((range) => range.end - range.start >= LONG_TEXT.length), () => "a long text is encoded as a copy");
-    }),
+    forAll(
+      `${client.id}: a request that goes through the neutral form loses nothing`,
+      subject.requests,
+      options,
+      (body) => {
+        const source = JSON.stringify(body);
+        const result = provider.encodeRequest(mustRead(subject, source).request, own);
+        ensure(result.ok, () => `its own dialect refuses it: ${listIssues(result)}`);
+        const again = spelledJson(bodyOf(result) ?? "null");
+        requireSame(subject.canonicalRequest(again), subject.canonicalRequest(spelledJson(source)), "the request");
+      },
+    ),
+    forAll(
+      `${client.id}: forwarding changes only what it must`,
+      fc.tuple(subject.requests, fc.constantFrom(0, 1, 3)),
+      options,
+      ([body, indent]) => {
+        const source = Buffer.from(JSON.stringify(withLongText(body), null, indent), "utf8");
+        const { document, head } = mustRead(subject, source);
+        const result = provider.forwardRequest(document, head, "generate", [], own);
+        ensure(result.ok, () => `a valid request is not forwarded: ${listIssues(result)}`);
+        requireSame(
+          spelledJson(bodyOf(result) ?? "null"),
+          subject.forwardedRequest(spelledJson(source), own.model),
+          "the forwarded request",
+        );
+        const kept = keptRanges(result, source);
+        let end = 0;
+        for (const range of kept) {
+          ensure(range.start >= end, () => "the client's bytes are forwarded out of order");
+          end = range.end;
+        }
+        const total = kept.reduce((sum, range) => sum + range.end - range.start, 0);
+        ensure(total >= LONG_TEXT.length, () => "a long text is forwarded as a copy");
+      },
+    ),
+    forAll(
+      `${client.id}: texts of the neutral request lie in the client's bytes`,
+      subject.requests,
+      options,
+      (body) => {
+        const source = Buffer.from(JSON.stringify(withLongText(body)), "utf8");
+        const { request, document } = mustRead(subject, source);
+        let longest = 0;
+        for (const slice of slicesOf(request)) {
+          ensure(
+            slice.start >= 0 && slice.start <= slice.end && slice.end <= slice.bytes.length,
+            () => "a slice is out of its buffer",
+          );
+          if (slice.bytes.buffer === document.bytes.buffer) longest = Math.max(longest, slice.end - slice.start);
+        }
+        ensure(longest >= LONG_TEXT.length, () => "a long text is not a reference into the client's bytes");
+        const result = provider.encodeRequest(request, own);
+        if (result.ok)
+          ensure(
+            keptRanges(result, source).some((range) => range.end - range.start >= LONG_TEXT.length),
+            () => "a long text is encoded as a copy",
+          );
+      },
+    ),
     forAll(
       `${client.id}: a body of the wrong shape is refused with a place, not thrown`,
-      fc.tuple(subject.requests, fc.nat(200), fc.constantFrom<JsonValue>(null, true, 7, "x", [], {}, [null], [[]], { type: 1 }, "")),
+      fc.tuple(
+        subject.requests,
+        fc.nat(200),
+        fc.constantFrom<JsonValue>(null, true, 7, "x", [], {}, [null], [[]], { type: 1 }, ""),
+      ),
       options,
       ([body, place, value]) => {
         const places = placesOf(body);
@@ -78,7 +108,10 @@ export function requestLaws(subject: DialectSubject, options: LawOptions): reado
 }
 
 const listIssues = (result: EncodeResult): string =>
-  result.issues.filter(({ severity }) => severity !== "adapt").map(({ code, path }) => `${code} (${path})`).join(", ");
+  result.issues
+    .filter(({ severity }) => severity !== "adapt")
+    .map(({ code, path }) => `${code} (${path})`)
+    .join(", ");
 
 /** Appends a user's turn with a long text, in the form that both string contents and lists allow. */
 function withLongText(body: JsonObject): JsonObject {
@@ -93,12 +126,17 @@ function keptRanges(result: EncodeResult, source: Buffer): readonly { readonly s
   if (!result.ok) return [];
   return result.encoded.body.parts
     .filter((part) => part.buffer === source.buffer)
-    .map((part) => ({ start: part.byteOffset - source.byteOffset, end: part.byteOffset - source.byteOffset + part.length }))
+    .map((part) => ({
+      start: part.byteOffset - source.byteOffset,
+      end: part.byteOffset - source.byteOffset + part.length,
+    }))
     .filter(({ start, end }) => start >= 0 && end <= source.length);
 }
 
 /** Every slice inside a value. */
-function* slicesOf(value: unknown): Generator<{ readonly bytes: Uint8Array; readonly start: number; readonly end: number }> {
+function* slicesOf(
+  value: unknown,
+): Generator<{ readonly bytes: Uint8Array; readonly start: number; readonly end: number }> {
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return;
   const candidate = value as Parameters<typeof isSlice>[0];
   if (isSlice(candidate)) {

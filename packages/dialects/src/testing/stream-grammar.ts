@@ -26,7 +26,10 @@ export class StreamGrammar {
   }
 
   add(event: StreamEvent): void {
-    ensure(this.#last === null, () => `${event.type} comes after ${this.#last ?? ""}, which is the last event of a stream`);
+    ensure(
+      this.#last === null,
+      () => `${event.type} comes after ${this.#last ?? ""}, which is the last event of a stream`,
+    );
     switch (event.type) {
       case "start":
         ensure(!this.#isStarted, () => "a second start");
@@ -42,10 +45,16 @@ export class StreamGrammar {
       case "signature-delta":
       case "citation-delta":
       case "audio-delta":
-        ensure(this.#candidate(event.candidate).open.has(event.part), () => `${event.type} for part ${event.part}, which is not open`);
+        ensure(
+          this.#candidate(event.candidate).open.has(event.part),
+          () => `${event.type} for part ${event.part}, which is not open`,
+        );
         return;
       case "part-end":
-        ensure(this.#candidate(event.candidate).open.delete(event.part), () => `part-end for part ${event.part}, which is not open`);
+        ensure(
+          this.#candidate(event.candidate).open.delete(event.part),
+          () => `part-end for part ${event.part}, which is not open`,
+        );
         return;
       case "logprobs-delta":
         this.#candidate(event.candidate);
@@ -54,7 +63,8 @@ export class StreamGrammar {
         this.#stop(event.candidate);
         return;
       case "end":
-        for (const [index, { isStopped }] of this.#candidates) ensure(isStopped, () => `the stream ends, but candidate ${index} has not stopped`);
+        for (const [index, { isStopped }] of this.#candidates)
+          ensure(isStopped, () => `the stream ends, but candidate ${index} has not stopped`);
         this.#last = "end";
         return;
       case "error":
@@ -77,7 +87,10 @@ export class StreamGrammar {
   #stop(candidate: number): void {
     const state = this.#candidate(candidate);
     ensure(!state.isStopped, () => `candidate ${candidate} stops twice`);
-    ensure(state.open.size === 0, () => `candidate ${candidate} stops while parts ${[...state.open].join(", ")} are open`);
+    ensure(
+      state.open.size === 0,
+      () => `candidate ${candidate} stops while parts ${[...state.open].join(", ")} are open`,
+    );
     state.isStopped = true;
   }
 

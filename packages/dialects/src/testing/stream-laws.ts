@@ -25,27 +25,44 @@ export function streamLaws(subject: DialectSubject, options: LawOptions): readon
   const named = (name: string): string => `${provider.id}: ${name}`;
 
   return [
-    forAll(named("any cut of the bytes gives the same events"), fc.tuple(subject.streams, fractions), options, ([{ text }, places]) => {
-      const bytes = Buffer.from(text, "utf8");
-      requireSame(canonicalEvents(decode(cutAt(bytes, places))), canonicalEvents(decode([bytes])), "the stream in pieces");
-    }),
+    forAll(
+      named("any cut of the bytes gives the same events"),
+      fc.tuple(subject.streams, fractions),
+      options,
+      ([{ text }, places]) => {
+        const bytes = Buffer.from(text, "utf8");
+        requireSame(
+          canonicalEvents(decode(cutAt(bytes, places))),
+          canonicalEvents(decode([bytes])),
+          "the stream in pieces",
+        );
+      },
+    ),
     forAll(named("a legal stream follows the grammar and ends"), subject.streams, options, ({ text }) => {
       const grammar = checkGrammar(decode([Buffer.from(text, "utf8")]));
       ensure(grammar.outcome === "end", () => "a legal stream fails");
     }),
-    forAll(named("a stream that was cut off is never a clean end"), fc.tuple(subject.streams, place), options, ([sample, fraction]) => {
-      const bytes = Buffer.from(sample.text, "utf8");
-      const events = decode([bytes.subarray(0, Math.floor(fraction * bytes.length))]);
-      const grammar = checkGrammar(events);
-      if (grammar.outcome === "error") return;
-      // Where a dialect lets an answer end without its last record, nothing but counts may be missing.
-      const { usage: _left, ...left } = describe(assemble(events).response, subject) as JsonObject;
-      const { usage: _right, ...right } = describe(assemble(decode([bytes])).response, subject) as JsonObject;
-      requireSame(left, right, "a stream that was cut off ends cleanly, and its answer");
-    }),
+    forAll(
+      named("a stream that was cut off is never a clean end"),
+      fc.tuple(subject.streams, place),
+      options,
+      ([sample, fraction]) => {
+        const bytes = Buffer.from(sample.text, "utf8");
+        const events = decode([bytes.subarray(0, Math.floor(fraction * bytes.length))]);
+        const grammar = checkGrammar(events);
+        if (grammar.outcome === "error") return;
+        // Where a dialect lets an answer end without its last record, nothing but counts may be missing.
+        const { usage: _left, ...left } = describe(assemble(events).response, subject) as JsonObject;
+        const { usage: _right, ...right } = describe(assemble(decode([bytes])).response, subject) as JsonObject;
+        requireSame(left, right, "a stream that was cut off ends cleanly, and its answer");
+      },
+    ),
     forAll(
       named("a stream whose records are lost, doubled or swapped fails or follows the grammar"),
-      fc.tuple(subject.streams, fc.array(fc.tuple(fc.constantFrom("lose", "double", "swap"), fc.nat(40)), { minLength: 1, maxLength: 3 })),
+      fc.tuple(
+        subject.streams,
+        fc.array(fc.tuple(fc.constantFrom("lose", "double", "swap"), fc.nat(40)), { minLength: 1, maxLength: 3 }),
+      ),
       options,
       ([sample, faults]) => {
         const records = recordsOf(sample);
@@ -58,7 +75,11 @@ export function streamLaws(subject: DialectSubject, options: LawOptions): readon
 }
 
 const recordsOf = ({ text }: SampleStream): string[] =>
-  text.replaceAll("\r\n", "\n").replaceAll("\r", "\n").split("\n\n").filter((record) => record !== "");
+  text
+    .replaceAll("\r\n", "\n")
+    .replaceAll("\r", "\n")
+    .split("\n\n")
+    .filter((record) => record !== "");
 
 function disturb(records: string[], fault: string, number: number): void {
   const at = number % Math.max(1, records.length);
@@ -82,7 +103,10 @@ function observerLaw(subject: DialectSubject, options: LawOptions): Law {
     let flags = 0;
     readChunks([part], (record) => {
       const seen = observer.observe(record);
-      ensure((flags & (RecordFlag.end | RecordFlag.error)) === 0 || seen === 0, () => "a record after the end is not ignored");
+      ensure(
+        (flags & (RecordFlag.end | RecordFlag.error)) === 0 || seen === 0,
+        () => "a record after the end is not ignored",
+      );
       flags |= seen;
     });
     const observed: JsonValue = {
@@ -91,8 +115,19 @@ function observerLaw(subject: DialectSubject, options: LawOptions): Law {
     };
     const events = decodeChunks(provider, decodeContextOf(subject), [part]);
     const { response, isEnded } = assemble(events);
-    const usage = events.reduce<JsonValue>((last, event) => (event.type === "usage" || event.type === "start" ? canonicalUsage(event.usage ?? undefined, subject.usageMembers) ?? last : last), null);
-    requireSame(observed, { isClean: isEnded, usage: isEnded ? canonicalUsage(response.usage, subject.usageMembers) : usage }, "what the observer sees");
-    if (fraction === 1) ensure((flags & RecordFlag.content) !== 0, () => "no record of a complete stream counts as content");
+    const usage = events.reduce<JsonValue>(
+      (last, event) =>
+        event.type === "usage" || event.type === "start"
+          ? (canonicalUsage(event.usage ?? undefined, subject.usageMembers) ?? last)
+          : last,
+      null,
+    );
+    requireSame(
+      observed,
+      { isClean: isEnded, usage: isEnded ? canonicalUsage(response.usage, subject.usageMembers) : usage },
+      "what the observer sees",
+    );
+    if (fraction === 1)
+      ensure((flags & RecordFlag.content) !== 0, () => "no record of a complete stream counts as content");
   });
 }

@@ -1,12 +1,5 @@
 // What the laws must be told about a dialect: its two halves, where its requests come from, and what only its author can know.
-import type {
-  Capabilities,
-  ClientDialect,
-  ErrorClass,
-  Profile,
-  ProviderDialect,
-  RouteMatch,
-} from "@dragoman/core";
+import type { Capabilities, ClientDialect, ErrorClass, Profile, ProviderDialect, RouteMatch } from "@dragoman/core";
 import type { Arbitrary } from "fast-check";
 
 import type { JsonObject, JsonValue } from "./spelled-json.ts";
@@ -26,6 +19,8 @@ export interface NeutralMember {
   readonly reason: string;
   /** Whether it is neutral toward its own dialect, too. */
   readonly isNeutralAtHome: boolean;
+  /** Only where this adaptation was declared for the request. */
+  readonly underCode?: string;
 }
 
 /** The status and type that clients must see for a class of errors. */
@@ -64,7 +59,7 @@ export interface DialectSubject {
 
   /** Upstream streams, standard and odd but legal. Every candidate must show itself before another one stops. */
   readonly streams: Arbitrary<SampleStream>;
-  /** Usage objects as upstreams send them, contradictory ones too. */
+  /** Usage objects as upstreams send them, contradictory ones too, but not all zero: those count nothing. */
   readonly usages: Arbitrary<JsonObject>;
   /** Whether an answer keeps the order of its parts; otherwise each kind is compared by itself. */
   readonly ordersParts: boolean;

@@ -8,7 +8,7 @@ import type { AdmissionRefusal, AdmittedExchange, AttemptTarget, HoldRequest, Pr
 
 import { costOfUsage } from "../cost/index.ts";
 import { entryUsageOf } from "../entries/ledger-entry.ts";
-import { estimateCall, settledUsage, type CallEstimate, type CallFacts } from "../estimate/index.ts";
+import { estimateCall, settledUsage, type CallFacts } from "../estimate/index.ts";
 import { addNanoUsd, chargedTokens } from "../money/index.ts";
 import { isTighter, type Amounts, type Blocked, type Scope, type ScopeAccount } from "../limits/index.ts";
 import type { Price } from "../prices/index.ts";
@@ -77,8 +77,8 @@ export class LedgerTicket implements Ticket {
       inputTokens: request.estimateInputTokens(),
       expectedOutput: learned.expect(request.model, this.#principal.id),
     };
-    const { inputTokens, outputTokens } = this.#estimate(NO_TARGET, null);
-    // Money is added by `attempt`, which knows the deployment and with it the price.
+    // Money and the worst case are added by `attempt`, which knows the deployment and with it price and largest size.
+    const { inputTokens, outputTokens } = estimateCall("expected", this.#facts, NO_TARGET, null);
     const wanted: Amounts = { requests: 1, inputTokens, outputTokens, nanoUsd: 0 };
     const blocked = this.#findBlocked(wanted, nowMs);
     if (blocked !== null) return this.#refuse(blocked);
@@ -96,12 +96,12 @@ export class LedgerTicket implements Ticket {
 
   attempt(deploymentId: string, target: AttemptTarget = NO_TARGET): AdmissionRefusal | null {
     this.#require("held", "attempt");
-    const { accounts, clock, limits, prices } = this.#desk;
+    const { accounts, clock, holdMode, limits, prices } = this.#desk;
     const nowMs = clock.nowMs();
     const deployment = accounts.open("deployment", deploymentId, limits.deployment(deploymentId), nowMs);
     const price = prices.find(deploymentId, target.upstreamModel, nowMs);
     if (price === null && !this.#desk.allowsUnpriced && this.#needsPrice(deployment)) return refuseUnpriced(this.#request().model);
-    const { inputTokens, outputTokens, nanoUsd } = this.#estimate(target, price);
+    const { inputTokens, outputTokens, nanoUsd } = estimateCall(holdMode, this.#facts as CallFacts, target, price);
     const wanted: Amounts = { requests: 1, inputTokens, outputTokens, nanoUsd };
     const more = moreThan(this.#held, wanted);
     const blocked = (more === null ? null : this.#findBlocked(more, nowMs)) ?? blockedBy(deployment, wanted, nowMs);
@@ -153,6 +153,7 @@ export class LedgerTicket implements Ticket {
     const { usage, source } = settledUsage(settlement, request, this.#target, inputTokens);
     const costNanoUsd = usage === null ? 0 : price === null ? null : costOfUsage(usage, price);
     const heldNanoUsd = this.#held.nanoUsd;
+    const deployment = this.#deployment;
     this.#releaseHeld();
     this.#state = "held";
     if (usage !== null) {
@@ -163,10 +164,9 @@ export class LedgerTicket implements Ticket {
         nanoUsd: costNanoUsd ?? 0,
       };
       for (const account of this.#accounts) account.book(taken, nowMs, onAlert);
-      this.#deployment?.book(taken, nowMs, onAlert);
+      deployment?.book(taken, nowMs, onAlert);
       if (settlement.rule === "actual") learned.learn(request.model, this.#principal.id, taken.outputTokens);
     }
-    this.#deployment = null;
     const { id, owner, tags } = this.#principal;
     this.#desk.sink.append({
       id: `${this.#exchange.requestId}/${this.#attempts}`,
@@ -240,10 +240,6 @@ export class LedgerTicket implements Ticket {
     return null;
   }
 
-  #estimate(target: AttemptTarget, price: Price | null): CallEstimate {
-    return estimateCall(this.#desk.holdMode, this.#facts as CallFacts, target, price);
-  }
-
   #request(): HoldRequest {
     return (this.#facts as CallFacts).request;
   }
@@ -278,9 +274,10 @@ export class LedgerTicket implements Ticket {
 
   #releaseHeld(): void {
     const held = this.#held;
-    this.#held = NOTHING;
-    if (held !== NOTHING) for (const account of this.#accounts) account.release(held);
     const deployment = this.#deployment;
+    this.#held = NOTHING;
+    this.#deployment = null;
+    if (held !== NOTHING) for (const account of this.#accounts) account.release(held);
     if (deployment === null) return;
     deployment.release(held);
     deployment.returnSlot();

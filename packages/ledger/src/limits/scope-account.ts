@@ -111,12 +111,6 @@ export class ScopeAccount {
     return false;
   }
 
-  /** Whether a limit needs to know tokens or money before a call. */
-  get needsEstimate(): boolean {
-    for (const { limit } of this.#states) if (limit.dimension !== "requests") return true;
-    return false;
-  }
-
   /** Nothing runs, and nothing spent is still within a window. */
   isIdle(nowMs: number): boolean {
     if (this.isHeld) return false;

@@ -4,7 +4,7 @@
 import type { Http2ServerRequest } from "node:http2";
 
 import type { BodyReading, ClientRequest, HeaderList } from "@dragoman/core";
-import { findHeaders } from "@dragoman/core";
+import { findHeader } from "@dragoman/core";
 
 import { BodyReader, readBufferedBody } from "./body-reader.ts";
 import type { Http2Responder } from "./http2-responder.ts";
@@ -15,16 +15,14 @@ import type { HeadCheck } from "./strict-request.ts";
 /** A head that is served. */
 type ServedHead = Extract<HeadCheck, { readonly ok: true }>;
 
-const LENGTH = /^\d{1,15}$/;
 const COLON = 0x3a;
 
 /** Checks a head; `target` is the path and query below the mount. */
 export function checkStreamHead(req: Http2ServerRequest, target: string, maxHeaderCount: number): HeadCheck {
   const headers = req.rawHeaders;
   if (headers.length > maxHeaderCount * 2) return refuse(431, "The request has too many header fields.");
-  const lengths = findHeaders(headers, "content-length");
-  if (lengths.length > 1 || (lengths[0] !== undefined && !LENGTH.test(lengths[0])))
-    return refuse(400, "Content-Length is not a number of bytes.");
+  // A length that is no number, is repeated or is not kept to has been refused by nghttp2 (RFC 9113 §8.1.1).
+  const length = findHeader(headers, "content-length");
   const targetProblem = findTargetProblem(target);
   if (targetProblem !== null) return refuse(400, targetProblem);
   const queryAt = target.indexOf("?");
@@ -32,7 +30,7 @@ export function checkStreamHead(req: Http2ServerRequest, target: string, maxHead
     ok: true,
     path: queryAt < 0 ? target : target.slice(0, queryAt),
     query: queryAt < 0 ? "" : target.slice(queryAt + 1),
-    contentLength: lengths[0] === undefined ? null : Number(lengths[0]),
+    contentLength: length === undefined ? null : Number(length),
     hasBody: !req.stream.endAfterHeaders,
     // Node has sent it before the request was emitted.
     expectsContinue: false,

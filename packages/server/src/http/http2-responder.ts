@@ -36,7 +36,9 @@ export class Http2Responder implements Responder {
   constructor(res: Http2ServerResponse, options: StreamAnswerOptions) {
     this.#res = res;
     this.#options = options;
-    res.once("close", () => this.#onClose());
+    // A stream that is reset also ends its input, like a whole body does; `aborted` comes before that.
+    res.stream.once("aborted", () => this.#lose());
+    res.once("close", () => this.#lose());
   }
 
   /** Whether the answer has not begun, so that another one can still take its place. */
@@ -105,7 +107,7 @@ export class Http2Responder implements Responder {
     if (this.#state === "held") this.#sendHead(this.#headers, "streaming");
   }
 
-  #onClose(): void {
+  #lose(): void {
     if (this.#state === "ended" || this.#state === "gone") return;
     const { onGone } = this;
     this.#leave();

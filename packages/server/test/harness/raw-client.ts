@@ -16,7 +16,7 @@ export interface RawAnswer {
 }
 
 /** Splits what arrived into answers; 1xx answers are left out. `isClosed` ends a body that only the connection's end delimits. */
-export function readAnswers(received: string, isClosed: boolean): readonly RawAnswer[] {
+function readAnswers(received: string, isClosed: boolean): readonly RawAnswer[] {
   const answers: RawAnswer[] = [];
   let at = 0;
   while (at < received.length) {

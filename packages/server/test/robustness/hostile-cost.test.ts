@@ -10,7 +10,7 @@ import type { Dialect } from "./client-dialect.ts";
 
 const BODY_BYTES = 1_000_000;
 /** The least of this many runs counts, since noise only ever adds; runs end with the first that is within the bound. */
-const RUNS = 3;
+const RUNS = 8;
 /** The bound on the ratio. */
 const MAX_RATIO = 3;
 

@@ -1,0 +1,229 @@
+// Random schedules of many tickets over a fake clock, against accounts that are kept apart from the ledger's own.
+import type { HoldRequest, Principal, SettlementRule, Ticket } from "@dragoman/core";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import type { Scope } from "../limits/index.ts";
+import { call, FakeLedger, principal, TARGET, used } from "./fixtures/fake-ledger.ts";
+import type { LimitsConfig } from "./limit-directory.ts";
+
+const RUNS = 10_000;
+const KEYS = ["k1", "k2"] as const;
+
+const amount = fc.integer({ min: 0, max: 4_000 });
+const limitOf = fc.oneof(
+  fc.record({ usd: amount.map((micro) => micro / 1e6), per: fc.constantFrom("minute", "day", "10m") }),
+  fc.record({ tokens: amount, per: fc.constantFrom("minute", "hour", "30s") }),
+  fc.record({ inputTokens: amount, per: fc.constant("minute") }),
+  fc.record({ requests: fc.integer({ min: 0, max: 12 }), per: fc.constantFrom("minute", "1m") }),
+  fc.record({ parallel: fc.integer({ min: 1, max: 4 }) }),
+);
+const limits = fc.uniqueArray(limitOf, { maxLength: 3, selector: (limit) => JSON.stringify(Object.entries(limit).filter(([name, value]) => name === "per" || (typeof value === "number" && name)).map(([name, value]) => (name === "per" ? value : name))) });
+const config: fc.Arbitrary<LimitsConfig> = fc.record({
+  keys: fc.record({ k1: limits, k2: limits }),
+  owners: fc.record({ team: fc.record({ limits, eachKey: limits }) }),
+  eachEndUser: limits,
+  models: fc.record({ chat: limits }),
+  deployments: fc.record({ d: limits }),
+  global: limits,
+});
+
+type Step =
+  | { readonly kind: "open"; readonly key: number; readonly input: number; readonly output: number; readonly endUser: string | null }
+  | { readonly kind: "move"; readonly ticket: number; readonly tokens: number; readonly output: number; readonly rule: SettlementRule; readonly then: "settle" | "leave" | "close" }
+  | { readonly kind: "wait"; readonly ms: number };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ kind: fc.constant("open" as const), key: fc.nat(1), input: fc.nat(900), output: fc.nat(900), endUser: fc.constantFrom(null, "eve", "bob") }),
+  fc.record({
+    kind: fc.constant("move" as const),
+    ticket: fc.nat(11),
+    tokens: fc.nat(1_000),
+    output: fc.nat(1_000),
+    rule: fc.constantFrom<SettlementRule>("actual", "failed_free", "failed_actual", "partial", "after_disconnect", "abandoned"),
+    then: fc.constantFrom("settle" as const, "settle" as const, "leave" as const, "close" as const),
+  }),
+  fc.record({ kind: fc.constant("wait" as const), ms: fc.constantFrom(1, 500, 9_000, 60_000, 700_000, 90_000_000) }),
+);
+const schedule = fc.array(step, { maxLength: 40 });
+
+interface Running {
+  readonly ticket: Ticket;
+  readonly request: HoldRequest;
+  readonly input: number;
+  state: "opened" | "held" | "attempting";
+}
+
+const SCOPES: readonly (readonly [Scope, string])[] = [
+  ["key", "k1"], ["key", "k2"], ["owner", "team"], ["each-key", "k1"], ["each-key", "k2"], ["end-user", "owner team\neve"], ["end-user", "owner team\nbob"],
+  ["model", "chat"], ["deployment", "d"], ["global", ""],
+];
+
+/** Plays a schedule. `actual` says what an attempt turns out to have used. */
+class Play {
+  readonly ledger: FakeLedger;
+  readonly running: Running[] = [];
+  attempts = 0;
+  refusals = 0;
+  opened = 0;
+
+  constructor(config: LimitsConfig, hold: "expected" | "worst") {
+    this.ledger = new FakeLedger(config, { hold, learnedOutput: { initialTokens: 50 } });
+  }
+
+  take(step: Step, isHonest: boolean): void {
+    if (step.kind === "wait") this.ledger.nowMs += step.ms;
+    else if (step.kind === "open") this.#open(step);
+    else if (this.running.length > 0) this.#move(step, isHonest);
+    this.#checkNothingNegative();
+  }
+
+  finish(): void {
+    for (const { ticket, state } of this.running.splice(0)) {
+      if (state === "attempting") ticket.settle(this.ledger.settlement({ rule: "failed_free" }));
+      ticket.close();
+    }
+    for (const [scope, id] of SCOPES) {
+      expect(this.ledger.admission.running(scope, id)).toBe(0);
+      for (const { held } of this.ledger.admission.standings(scope, id)) expect(held).toBe(0);
+    }
+    expect(this.ledger.store.size).toBe(this.attempts);
+  }
+
+  #open({ key, input, output, endUser }: Step & { kind: "open" }): void {
+    const who: Principal = principal({ id: KEYS[key] ?? "k1" });
+    const ticket = this.ledger.open(who);
+    if (ticket === null) {
+      this.refusals += 1;
+      return;
+    }
+    this.opened += 1;
+    this.running.push({ ticket, input, request: call(input, { maxOutputTokens: output, bodyBytes: 100, endUser }), state: "opened" });
+  }
+
+  #move(step: Step & { kind: "move" }, isHonest: boolean): void {
+    const index = step.ticket % this.running.length;
+    const each = this.running[index] as Running;
+    const { ticket } = each;
+    if (each.state === "opened") {
+      if (ticket.hold(each.request) === null) {
+        each.state = "held";
+        // The ticket's own scopes just had room for all of it.
+        this.#checkWithin(new Set(["deployment"]));
+        return;
+      }
+      this.refusals += 1;
+    } else if (each.state === "held" && step.then === "settle") {
+      const before = this.#heldUsd();
+      if (ticket.attempt("d", TARGET) === null) {
+        each.state = "attempting";
+        this.attempts += 1;
+        if (this.#heldUsd() > before) this.#checkWithin(new Set());
+        return;
+      }
+      this.refusals += 1;
+    } else if (each.state === "attempting") {
+      if (step.then === "leave") {
+        ticket.releaseClient();
+        return;
+      }
+      this.#settle(each, step, isHonest);
+      each.state = "held";
+      if (step.then === "settle") return;
+    }
+    ticket.close();
+    this.running.splice(index, 1);
+  }
+
+  #settle({ ticket, request, input }: Running, { tokens, output, rule }: Step & { kind: "move" }, isHonest: boolean): void {
+    const [most, longest] = [input + (request.bodyBytes ?? 0), request.maxOutputTokens ?? 0];
+    const usage = isHonest ? used(Math.min(tokens, most), Math.min(output, longest)) : used(tokens * 3, output * 3);
+    ticket.settle(this.ledger.settlement({ rule, usage: rule === "failed_free" ? null : usage }));
+  }
+
+  #heldUsd(): number {
+    return SCOPES.flatMap(([scope, id]) => this.ledger.admission.standings(scope, id)).reduce((sum, { held }) => sum + held, 0);
+  }
+
+  /** At the moment of an admission: spent + held, the new estimate included, is within the limits of the scopes it concerns. */
+  #checkWithin(except: ReadonlySet<Scope>): void {
+    // A call of one key says nothing of another key's accounts, which a dearer call than expected may have overdrawn: those held nothing new.
+    for (const [scope, id] of SCOPES) {
+      if (except.has(scope) || scope === "key" || scope === "each-key" || scope === "end-user") continue;
+      for (const { limit, spent, held } of this.ledger.admission.standings(scope, id)) expect(spent + held).toBeLessThanOrEqual(limit.amount);
+    }
+  }
+
+  #checkNothingNegative(): void {
+    for (const [scope, id] of SCOPES)
+      for (const { spent, held } of this.ledger.admission.standings(scope, id)) {
+        expect(spent).toBeGreaterThanOrEqual(0);
+        expect(held).toBeGreaterThanOrEqual(0);
+      }
+  }
+}
+
+describe("any schedule of calls", () => {
+  it("keeps spent + held + estimate within every limit at admission, ends every ticket once and loses nothing", () => {
+    let admitted = 0;
+    let refused = 0;
+    fc.assert(
+      fc.property(config, schedule, (limitsConfig, steps) => {
+        const play = new Play(limitsConfig, "expected");
+        for (const each of steps) play.take(each, false);
+        play.finish();
+        admitted += play.attempts;
+        refused += play.refusals;
+      }),
+      { numRuns: RUNS },
+    );
+    // A run in which nothing was let in, or nothing refused, would prove nothing.
+    expect(Math.min(admitted, refused)).toBeGreaterThan(RUNS / 20);
+  });
+
+  it("never passes a USD or token limit when the worst case is held", () => {
+    let spentAnything = 0;
+    fc.assert(
+      fc.property(config, schedule, (limitsConfig, steps) => {
+        const play = new Play(limitsConfig, "worst");
+        for (const each of steps) {
+          play.take(each, true);
+          for (const [scope, id] of SCOPES)
+            for (const { limit, spent, held } of play.ledger.admission.standings(scope, id)) {
+              if (limit.window.kind === "calendar" || limit.dimension !== "requests") expect(spent + held).toBeLessThanOrEqual(limit.amount);
+              spentAnything += spent;
+            }
+        }
+        play.finish();
+      }),
+      { numRuns: RUNS },
+    );
+    expect(spentAnything).toBeGreaterThan(RUNS);
+  });
+
+  it("spends in a window exactly what its entries say", () => {
+    fc.assert(
+      fc.property(schedule, (steps) => {
+        const play = new Play({ global: [{ usd: 1, per: "month" }, { tokens: 1_000_000, per: "month" }], keys: { k1: [{ usd: 1, per: "minute" }], k2: [{ usd: 1, per: "10m" }] } }, "expected");
+        for (const each of steps) {
+          play.take(each, false);
+          const entries = [...play.ledger.store.entries()];
+          const { nowMs } = play.ledger;
+          const sum = (fromMs: number, key: string | null = null): number =>
+            entries.reduce((total, entry) => (entry.endedMs >= fromMs && (key === null || entry.key === key) ? total + (entry.costNanoUsd ?? 0) : total), 0);
+          const [month] = play.ledger.admission.standings("global", "");
+          if (month !== undefined) expect(month.spent).toBe(sum(month.windowStartMs));
+          const [minute] = play.ledger.admission.standings("key", "k1");
+          if (minute !== undefined) expect(minute.spent).toBe(sum(minute.windowStartMs, "k1"));
+          const [sliding] = play.ledger.admission.standings("key", "k2");
+          if (sliding !== undefined) {
+            expect(sliding.spent).toBeGreaterThanOrEqual(sum(nowMs - 600_000 + 1, "k2"));
+            expect(sliding.spent).toBeLessThanOrEqual(sum(nowMs - 610_000, "k2"));
+          }
+        }
+        play.finish();
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
