@@ -6,7 +6,8 @@ import { join } from "node:path";
 
 import { packAll, run, tool, type Packed } from "./pack.ts";
 
-const TYPES_OF_OLDEST_NODE = "@types/node@20";
+/** What the declarations of our entries name: the oldest Node, and the frameworks that are optional peers. */
+const PEERS = ["@types/node@20", "@types/express@5", "fastify@5"];
 
 /** Without `types`, so that declarations which name Node types must ask for them themselves. */
 const CONSUMER_COMPILER = {
@@ -26,7 +27,7 @@ function install(consumer: string, packed: readonly Packed[]): void {
   mkdirSync(consumer);
   writeFileSync(join(consumer, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
   const tarballs = packed.map(({ tarball }) => tarball);
-  run("npm", ["install", "--no-package-lock", "--no-audit", "--no-fund", ...tarballs, TYPES_OF_OLDEST_NODE], consumer);
+  run("npm", ["install", "--no-package-lock", "--no-audit", "--no-fund", ...tarballs, ...PEERS], consumer);
 }
 
 function loadEntries(consumer: string, specifiers: readonly string[]): void {

@@ -15,6 +15,9 @@ const PACKAGES = readdirSync(join(REPOSITORY, "packages")).filter((name) =>
   existsSync(join(REPOSITORY, "packages", name, "package.json")),
 );
 
+/** Pages outside of the packages whose examples are compiled. */
+const PAGES = ["README.md", "docs/embedding.md"];
+
 interface Example {
   /** Where it stands, for people. */
   readonly name: string;
@@ -78,8 +81,9 @@ describe("READMEs", () => {
   });
 
   it("have examples that compile, and a mistake in one would be seen", { timeout: COMPILER_TIMEOUT_MS }, () => {
-    const examples = ["README.md", ...PACKAGES.map((name) => `packages/${name}/README.md`)].flatMap(examplesOf);
-    expect(examples.map(({ name }) => name.split(":")[0])).toContain("README.md");
+    const examples = [...PAGES, ...PACKAGES.map((name) => `packages/${name}/README.md`)].flatMap(examplesOf);
+    const pages = examples.map(({ name }) => name.split(":")[0]);
+    for (const page of PAGES) expect(pages).toContain(page);
     const { [WRONG.name]: planted, ...found } = Object.fromEntries(compile([...examples, WRONG]));
     expect(planted?.join("\n")).toContain("'2' is not assignable to type '1'");
     expect(found).toEqual(Object.fromEntries(examples.map(({ name }) => [name, []])));

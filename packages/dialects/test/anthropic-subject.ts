@@ -7,7 +7,8 @@ import type { Capabilities, ErrorClass, Profile } from "@dragoman/core";
 import { anthropicClient, anthropicProvider } from "../src/anthropic/index.ts";
 import type { JsonObject, JsonValue } from "../src/testing/spelled-json.ts";
 import type { DialectSubject, ExpectedError } from "../src/testing/subject.ts";
-import { messagesRequests, messagesStreams } from "./anthropic-samples.ts";
+import { messagesRequests } from "./anthropic-samples.ts";
+import { messagesStreams } from "./anthropic-streams.ts";
 import { messagesFullRequests } from "./full-requests.ts";
 
 const CAPABILITIES: Capabilities = mergeCapabilities(DEFAULT_CAPABILITIES, {

@@ -38,7 +38,7 @@ export function someOf(members: Readonly<Record<string, fc.Arbitrary<JsonValue>>
 
 /** Cuts a text into fragments at code points; the fragments' concatenation is the text. */
 export function fragmentsOf(text: string, sizes: readonly number[]): readonly string[] {
-  const points = [...text];
+  const points = Array.from(text);
   const fragments: string[] = [];
   let at = 0;
   for (const size of sizes) {

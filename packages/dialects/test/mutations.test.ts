@@ -171,9 +171,9 @@ const MUTATIONS: readonly Mutation[] = [
   {
     name: "a dry run that encodes what it refuses",
     laws: own(
-      withProvider(anthropicSubject, ({ encodeRequest }) => ({
+      withProvider(anthropicSubject, (provider) => ({
         encodeRequest: (request, target) => {
-          const result = encodeRequest(request, {
+          const result = provider.encodeRequest(request, {
             ...target,
             lossyAllow: new Set([...target.lossyAllow, "unknown_field"]),
           });
@@ -210,9 +210,9 @@ const MUTATIONS: readonly Mutation[] = [
   {
     name: "usage whose parts exceed the whole",
     laws: own(
-      withProvider(openaiChatSubject, ({ readUsage }) => ({
+      withProvider(openaiChatSubject, (provider) => ({
         readUsage: (document, context): Usage | null => {
-          const usage = readUsage(document, context);
+          const usage = provider.readUsage(document, context);
           return usage === null ? null : { ...usage, cacheRead: usage.input + 1 };
         },
       })),
@@ -223,9 +223,9 @@ const MUTATIONS: readonly Mutation[] = [
   {
     name: "an error that tells the upstream's affairs",
     laws: own(
-      withClient(anthropicSubject, ({ encodeError }) => ({
+      withClient(anthropicSubject, (client) => ({
         encodeError: (error, context) =>
-          encodeError(error.class === "overloaded" ? { ...error, origin: "gateway" } : error, context),
+          client.encodeError(error.class === "overloaded" ? { ...error, origin: "gateway" } : error, context),
       })),
     ),
     violates: "every class of errors has its status and type",
@@ -234,9 +234,9 @@ const MUTATIONS: readonly Mutation[] = [
   {
     name: "an error with another class's status",
     laws: own(
-      withClient(openaiChatSubject, ({ encodeError }) => ({
+      withClient(openaiChatSubject, (client) => ({
         encodeError: (error, context) =>
-          encodeError(error.class === "quota" ? { ...error, class: "rate-limit" } : error, context),
+          client.encodeError(error.class === "quota" ? { ...error, class: "rate-limit" } : error, context),
       })),
     ),
     violates: "every class of errors has its status and type",
@@ -272,8 +272,9 @@ const MUTATIONS: readonly Mutation[] = [
   {
     name: "forwarding that parses and writes again",
     laws: own(
-      withProvider(anthropicSubject, ({ forwardRequest }) => ({
-        forwardRequest: (...input) => rewriteBody(forwardRequest(...input), (text) => JSON.stringify(JSON.parse(text))),
+      withProvider(anthropicSubject, (provider) => ({
+        forwardRequest: (...input) =>
+          rewriteBody(provider.forwardRequest(...input), (text) => JSON.stringify(JSON.parse(text))),
       })),
     ),
     violates: "forwarding changes only what it must",
@@ -282,11 +283,11 @@ const MUTATIONS: readonly Mutation[] = [
   {
     name: "a decoder that throws",
     laws: own(
-      withClient(anthropicSubject, ({ decodeRequest }) => ({
+      withClient(anthropicSubject, (client) => ({
         decodeRequest: (document, ...rest) => {
           const messages = document.member(document.root, "messages");
           if (!document.isArray(messages)) throw new TypeError("messages.map is not a function");
-          return decodeRequest(document, ...rest);
+          return client.decodeRequest(document, ...rest);
         },
       })),
     ),
@@ -296,9 +297,9 @@ const MUTATIONS: readonly Mutation[] = [
   {
     name: "an observer that misses usage",
     laws: own(
-      withProvider(openaiChatSubject, ({ createStreamObserver }) => ({
+      withProvider(openaiChatSubject, (provider) => ({
         createStreamObserver: (...input) => {
-          const observer = createStreamObserver(...input);
+          const observer = provider.createStreamObserver(...input);
           return {
             observe: (record) => observer.observe(record),
             finish: () => observer.finish(),

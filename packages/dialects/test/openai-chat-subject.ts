@@ -7,7 +7,8 @@ import type { Capabilities, ErrorClass, Profile } from "@dragoman/core";
 import { openaiChatClient, openaiChatProvider } from "../src/openai-chat/index.ts";
 import type { JsonObject, JsonValue } from "../src/testing/spelled-json.ts";
 import type { DialectSubject, ExpectedError } from "../src/testing/subject.ts";
-import { chatRequests, chatStreams } from "./openai-chat-samples.ts";
+import { chatRequests } from "./openai-chat-samples.ts";
+import { chatStreams } from "./openai-chat-streams.ts";
 import { chatFullRequests } from "./full-requests.ts";
 
 const CAPABILITIES: Capabilities = mergeCapabilities(DEFAULT_CAPABILITIES, {

@@ -3,12 +3,30 @@
 export { addNanoUsd, formatUsd, MAX_NANO_USD, NANO_PER_USD, nanoUsdOf } from "./money/index.ts";
 export type { NanoUsd, Rate } from "./money/index.ts";
 export { BUILT_IN_PRICES, compilePrice, PriceBook } from "./prices/index.ts";
-export type { Price, PriceBookOptions, PriceRates, PriceReading, PriceRow, PriceTier, RateCard } from "./prices/index.ts";
+export type {
+  Price,
+  PriceBookOptions,
+  PriceRates,
+  PriceReading,
+  PriceRow,
+  PriceTier,
+  RateCard,
+} from "./prices/index.ts";
 export { costOfUsage, worstCost } from "./cost/index.ts";
 export { LARGEST_OUTPUT_TOKENS } from "./estimate/index.ts";
 export type { HoldMode, LearnedOutputOptions, UsageSource } from "./estimate/index.ts";
 export { compileLimits, describeLimit, NO_LIMITS } from "./limits/index.ts";
-export type { Dimension, LedgerAlert, Limit, LimitConfig, LimitReading, LimitSet, Scope, Standing, WindowSpec } from "./limits/index.ts";
+export type {
+  Dimension,
+  LedgerAlert,
+  Limit,
+  LimitConfig,
+  LimitReading,
+  LimitSet,
+  Scope,
+  Standing,
+  WindowSpec,
+} from "./limits/index.ts";
 export { createLedgerAdmission, createLimitDirectory } from "./admission/index.ts";
 export type { LedgerAdmission, LedgerAdmissionOptions, LimitDirectory, LimitsConfig } from "./admission/index.ts";
 export { exportCsv, exportNdjson, MemoryEntryStore, SpendTable } from "./entries/index.ts";

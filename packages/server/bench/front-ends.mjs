@@ -87,7 +87,8 @@ for (let round = 0; round < Number(options.rounds); round += 1)
   for (const subject of subjects) subject.figures.push(await measure(socketLoad, subject, 1));
 
 const figuresOf = (host, kind) => subjects.find((each) => each.host === host && each.kind === kind).figures;
-const show = (numbers) => `${median(numbers).toFixed(0)} [${Math.min(...numbers).toFixed(0)}–${Math.max(...numbers).toFixed(0)}]`;
+const show = (numbers) =>
+  `${median(numbers).toFixed(0)} [${Math.min(...numbers).toFixed(0)}–${Math.max(...numbers).toFixed(0)}]`;
 
 console.log("| host | bare, µs CPU per request | with the gateway | difference | ratio |");
 console.log("| --- | --- | --- | --- | --- |");
@@ -98,7 +99,9 @@ for (const host of HOSTS) {
   const ratios = mounted.map((figure, round) => figure / bare[round]);
   console.log(`| ${host} | ${show(bare)} | ${show(mounted)} | ${show(differences)} | ${median(ratios).toFixed(1)} |`);
 }
-console.log(`\nNode ${subjects.length > 0 ? process.version : ""} as ${options.node === process.execPath ? "the bench's own" : "--node says"}, ${cpus().length} cores, load ${loadavg()[0].toFixed(1)}`);
+console.log(
+  `\nNode ${subjects.length > 0 ? process.version : ""} as ${options.node === process.execPath ? "the bench's own" : "--node says"}, ${cpus().length} cores, load ${loadavg()[0].toFixed(1)}`,
+);
 if (options.json !== undefined) {
   const raw = subjects.map(({ host, kind, figures }) => ({ host, kind, figures }));
   writeFileSync(options.json, `${JSON.stringify({ node: options.node, options, raw }, null, 2)}\n`);

@@ -221,7 +221,7 @@ try {
       const result = await runRound(
         load,
         { ...row.subject, path: row.path, body: row.body },
-        { seconds: Number(options.seconds), minRequests: 1, rate: RATE },
+        { seconds: Number(options.seconds), minRequests: 100, rate: RATE },
       );
       results.get(row.id).push(result);
     }

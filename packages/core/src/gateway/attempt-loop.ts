@@ -1,5 +1,5 @@
 /** Tries a plan's candidates until one has answered, as `nextStep` says, and chooses the error to report when none has. */
-import type { Credential, ResolvedModel } from "../config/index.ts";
+import type { Credential, Deployment, ResolvedModel } from "../config/index.ts";
 import type { NeutralError } from "../ir/index.ts";
 import { scan } from "../json/index.ts";
 import { backoffMs, nextStep, type PlanCandidate, type Plan, type Step } from "../route/index.ts";
@@ -9,6 +9,7 @@ import { Deadline } from "./deadlines.ts";
 import type { Exchange } from "./exchange.ts";
 import { allResting, noCredential, upstreamTimeout } from "./failures.ts";
 import { maskSecrets } from "./mask-secrets.ts";
+import type { AttemptTarget } from "./ports.ts";
 import { refusePlan } from "./refusal.ts";
 
 interface FailedAttempt {
@@ -93,6 +94,8 @@ function hold(exchange: Exchange, model: ResolvedModel): NeutralError | null {
   const { document, client, ticket } = exchange;
   const refusal = ticket?.hold({
     model: model.name,
+    operation: exchange.operation,
+    bodyBytes: document === null ? 0 : exchange.body.bytes.byteLength,
     estimateInputTokens: () => (document === null ? 0 : client.estimateInputTokens(document)),
   });
   return refusal?.error ?? null;
@@ -119,7 +122,7 @@ async function runOne(
   );
   if (credential === null) return { result: { kind: "failed", error: noCredential(), answer: null }, credential: null };
   // The last step before the call: from here on exactly one settlement follows.
-  const refusal = ticket?.attempt(deployment.id) ?? null;
+  const refusal = ticket?.attempt(deployment.id, targetOf(deployment)) ?? null;
   if (refusal !== null)
     return { result: { kind: "failed", error: { ...refusal.error, fallback: true }, answer: null }, credential: null };
   const health = engine.health.deployment(deployment);
@@ -141,6 +144,14 @@ async function runOne(
       engine.health.markCredentialDead(credential.id, exchange.snapshot.generation, clock.nowMs());
   }
   return { result, credential };
+}
+
+function targetOf({ model, capabilities: { contextWindow, maxOutputTokens } }: Deployment): AttemptTarget {
+  return {
+    upstreamModel: model,
+    ...(contextWindow === undefined ? null : { contextWindow }),
+    ...(maxOutputTokens === undefined ? null : { maxOutputTokens }),
+  };
 }
 
 const isCredentialFault = (error: NeutralError): boolean =>

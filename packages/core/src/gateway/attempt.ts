@@ -389,6 +389,7 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
       deliveredBytes: this.#host.delivery.deliveredBytes,
       startedMs: this.#startedMs,
       endedMs: this.#endedMs,
+      providerDialect: this.candidate.provider.id,
     };
   }
 

@@ -105,6 +105,8 @@ function admit(exchange: Exchange): NeutralError | null {
   const admission = exchange.engine.ports.admission.open(principal, {
     requestId: exchange.requestId,
     startedMs: exchange.startedMs,
+    generation: exchange.snapshot.generation,
+    clientDialect: exchange.client.id,
   });
   if (!admission.ok) return admission.refusal.error;
   exchange.ticket = admission.ticket;

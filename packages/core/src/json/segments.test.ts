@@ -48,11 +48,13 @@ describe("SegmentWriter", () => {
     expect(bytes.parts[0]).toBe(source);
   });
 
-  it("writes into memory of its own, not into a pool", () => {
-    const small = Buffer.from("pooled");
-    const { parts } = new SegmentWriter().glue("x").finish();
-    expect(parts[0]?.buffer).not.toBe(small.buffer);
-    expect(parts[0]?.byteOffset).toBe(0);
+  it("writes into bytes that no other output holds, however many writers work in turn", () => {
+    const writers = Array.from({ length: 50 }, () => new SegmentWriter({ firstChunkBytes: 16 }));
+    for (let turn = 0; turn < 20; turn++) writers.forEach((writer, index) => writer.glue(String.fromCharCode(65 + index)));
+    for (const [index, writer] of writers.entries()) {
+      const { parts } = writer.finish();
+      expect(Buffer.concat(parts).toString()).toBe(String.fromCharCode(65 + index).repeat(20));
+    }
   });
 
   it("adds up to the pieces in order, however they are cut and whatever the sizes", () => {

@@ -131,7 +131,7 @@ function cutDelta(event: StreamEvent, { sizes }: Delivery): readonly StreamEvent
 }
 
 function cut(text: Text, sizes: readonly number[]): readonly string[] {
-  const points = [...textToString(text)];
+  const points = Array.from(textToString(text));
   const pieces: string[] = [];
   for (let at = 0, turn = 0; at < points.length; turn++) {
     const size = sizes[turn % sizes.length] ?? 1;

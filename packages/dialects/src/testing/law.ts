@@ -97,7 +97,7 @@ const messageOf = (error: unknown): string => {
 };
 
 /** An input as text, cut at a bound. */
-export function show(input: unknown): string {
+function show(input: unknown): string {
   const text = typeof input === "string" ? input : (JSON.stringify(input) ?? String(input));
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)` : text;
 }

@@ -2,6 +2,7 @@ import { isGatewayError } from "@dragoman/core";
 import type { Settlement, SettlementRule, Ticket } from "@dragoman/core";
 import { describe, expect, it } from "vitest";
 
+import { MAX_TOKENS } from "../money/index.ts";
 import { call, FakeLedger, MONDAY_MS, principal, TARGET, used } from "./fixtures/fake-ledger.ts";
 import { createLimitDirectory, type LimitsConfig } from "./limit-directory.ts";
 
@@ -10,6 +11,15 @@ const opened = (ledger: FakeLedger, who = principal()): Ticket => {
   if (ticket === null) throw new Error("refused");
   return ticket;
 };
+
+function thrownBy(action: () => unknown): unknown {
+  try {
+    action();
+  } catch (thrown) {
+    return thrown;
+  }
+  return null;
+}
 
 const MICRO = 1000;
 
@@ -46,7 +56,18 @@ describe("limits per scope", () => {
     { name: "requests", limits: { keys: { app: [{ requests: 3, per: "minute" }] } }, admitted: 3 },
     { name: "input tokens", limits: { keys: { app: [{ inputTokens: 250, per: "minute" }] } }, admitted: 2 },
     { name: "tokens", limits: { keys: { app: [{ tokens: 400, per: "10m" }] } }, admitted: 4 },
-    { name: "the tightest of several", limits: { keys: { app: [{ requests: 9, per: "minute" }, { tokens: 100, per: "hour" }] } }, admitted: 1 },
+    {
+      name: "the tightest of several",
+      limits: {
+        keys: {
+          app: [
+            { requests: 9, per: "minute" },
+            { tokens: 100, per: "hour" },
+          ],
+        },
+      },
+      admitted: 1,
+    },
   ])("counts $name up to the limit and not one further", ({ limits, admitted }) => {
     const ledger = new FakeLedger(limits);
     const outcomes = Array.from({ length: 10 }, () => ledger.run(100));
@@ -55,16 +76,26 @@ describe("limits per scope", () => {
   });
 
   it("counts neither a request nor tokens anywhere when one scope refuses", () => {
-    const ledger = new FakeLedger({ keys: { app: [{ requests: 5, per: "day" }] }, models: { chat: [{ requests: 1, per: "minute" }] } });
+    const ledger = new FakeLedger({
+      keys: { app: [{ requests: 5, per: "day" }] },
+      models: { chat: [{ requests: 1, per: "minute" }] },
+    });
     expect([ledger.run(1), ledger.run(1), ledger.run(1)]).toEqual([null, "rate_limited", "rate_limited"]);
     expect(ledger.admission.standings("key", "app")[0]?.spent).toBe(1);
   });
 
   it("tells the wait of the scope that takes longest", () => {
-    const ledger = new FakeLedger({ keys: { app: [{ requests: 1, per: "minute" }] }, owners: { team: { limits: [{ requests: 1, per: "day" }] } } });
+    const ledger = new FakeLedger({
+      keys: { app: [{ requests: 1, per: "minute" }] },
+      owners: { team: { limits: [{ requests: 1, per: "day" }] } },
+    });
     ledger.run(1);
     const ticket = opened(ledger);
-    expect(ticket.hold(call(1))?.error).toMatchObject({ class: "rate-limit", retryAfterMs: 86_390_000, details: { scope: "owner" } });
+    expect(ticket.hold(call(1))?.error).toMatchObject({
+      class: "rate-limit",
+      retryAfterMs: 86_390_000,
+      details: { scope: "owner" },
+    });
     ticket.close();
   });
 
@@ -90,7 +121,11 @@ describe("limits per scope", () => {
   it("keeps end users of two owners apart", () => {
     const ledger = new FakeLedger({ eachEndUser: [{ requests: 1, per: "day" }] });
     const other = principal({ id: "other", owner: "team-b" });
-    expect([ledger.run(1, { endUser: "eve" }), ledger.run(1, { endUser: "eve" }, other), ledger.run(1, { endUser: "eve" })]).toEqual([null, null, "rate_limited"]);
+    expect([
+      ledger.run(1, { endUser: "eve" }),
+      ledger.run(1, { endUser: "eve" }, other),
+      ledger.run(1, { endUser: "eve" }),
+    ]).toEqual([null, null, "rate_limited"]);
   });
 });
 
@@ -131,7 +166,10 @@ describe("a nearly empty budget", () => {
     expect(ticket.hold(call(10)) ?? ticket.attempt("d", TARGET)).toBeNull();
     ticket.settle(ledger.settlement({ usage: used(1_500_000) }));
     ticket.close();
-    expect(ledger.store.find("req_1/1")).toMatchObject({ costNanoUsd: 1_500_000 * MICRO, overdrawnNanoUsd: 1_499_990 * MICRO });
+    expect(ledger.store.find("req_1/1")).toMatchObject({
+      costNanoUsd: 1_500_000 * MICRO,
+      overdrawnNanoUsd: 1_499_990 * MICRO,
+    });
     expect(ledger.run(0)).toBe("budget_exceeded");
     ledger.nowMs += 86_400_000;
     expect(ledger.run(0)).toBeNull();
@@ -154,7 +192,9 @@ describe("attempts", () => {
     const ledger = new FakeLedger({ deployments: { d: [{ parallel: 1 }] } });
     const [one, other] = [opened(ledger), opened(ledger)];
     expect(one.hold(call(1)) ?? one.attempt("d", TARGET)).toBeNull();
-    expect(other.hold(call(1)) ?? other.attempt("d", TARGET)).toMatchObject({ error: { code: "rate_limited", fallback: true, details: { limit: "parallel" } } });
+    expect(other.hold(call(1)) ?? other.attempt("d", TARGET)).toMatchObject({
+      error: { code: "rate_limited", fallback: true, details: { limit: "parallel" } },
+    });
     expect(other.attempt("e", TARGET)).toBeNull();
     one.settle(ledger.settlement({ usage: used(1) }));
     expect(ledger.admission.running("deployment", "d")).toBe(0);
@@ -183,13 +223,25 @@ describe("unpriced models", () => {
     const ledger = new FakeLedger({ owners: { team: { limits: [{ usd: 1, per: "day" }] } } });
     const ticket = opened(ledger);
     expect(ticket.hold(call(1))).toBeNull();
-    expect(ticket.attempt("d", unknown)?.error).toMatchObject({ class: "permission", code: "model_unpriced", fallback: true });
+    expect(ticket.attempt("d", unknown)?.error).toMatchObject({
+      class: "permission",
+      code: "model_unpriced",
+      fallback: true,
+    });
     ticket.close();
   });
 
   it.each([
-    { name: "where there is no budget", limits: { keys: { app: [{ tokens: 100, per: "day" }] } }, unpriced: "refuse" as const },
-    { name: "under a budget that allows them", limits: { keys: { app: [{ usd: 1, per: "day" }] } }, unpriced: "allow" as const },
+    {
+      name: "where there is no budget",
+      limits: { keys: { app: [{ tokens: 100, per: "day" }] } },
+      unpriced: "refuse" as const,
+    },
+    {
+      name: "under a budget that allows them",
+      limits: { keys: { app: [{ usd: 1, per: "day" }] } },
+      unpriced: "allow" as const,
+    },
   ])("are let in $name, and their entries say that the cost is not known", ({ limits, unpriced }) => {
     const ledger = new FakeLedger(limits, { unpriced });
     const ticket = opened(ledger);
@@ -197,34 +249,68 @@ describe("unpriced models", () => {
     ticket.settle(ledger.settlement({ usage: used(1), upstreamModel: "nobody-knows" }));
     ticket.close();
     expect(ledger.store.find("req_1/1")).toMatchObject({ costNanoUsd: null, priceId: null, usage: { input: 1 } });
-    expect(ledger.store.spend({ by: ["key"] })).toEqual([{ group: { key: "app" }, entries: 1, inputTokens: 1, outputTokens: 0, costNanoUsd: 0n, unpriced: 1 }]);
+    expect(ledger.store.spend({ by: ["key"] })).toEqual([
+      { group: { key: "app" }, entries: 1, inputTokens: 1, outputTokens: 0, costNanoUsd: 0n, unpriced: 1 },
+    ]);
   });
 });
 
 describe("parallel slots", () => {
-  const one: LimitsConfig = { keys: { app: [{ parallel: 1 }] }, owners: { team: { limits: [{ parallel: 5 }] } }, models: { chat: [{ parallel: 5 }] } };
-  const counts = (ledger: FakeLedger): readonly number[] => [ledger.admission.running("key", "app"), ledger.admission.running("owner", "team"), ledger.admission.running("model", "chat")];
+  const one: LimitsConfig = {
+    keys: { app: [{ parallel: 1 }, { tokens: 1_000, per: "day" }] },
+    owners: { team: { limits: [{ parallel: 5 }] } },
+    models: { chat: [{ parallel: 5 }] },
+  };
+  const counts = (ledger: FakeLedger): readonly number[] => [
+    ledger.admission.running("key", "app"),
+    ledger.admission.running("owner", "team"),
+    ledger.admission.running("model", "chat"),
+  ];
 
   it("are taken at the door and refuse the next caller with 429", () => {
     const ledger = new FakeLedger(one);
     const ticket = opened(ledger);
-    expect(ledger.admission.open(principal(), { requestId: "r", startedMs: 0 })).toMatchObject({ ok: false, refusal: { error: { class: "rate-limit", code: "rate_limited", retryAfterMs: 1000 } } });
+    expect(ledger.admission.open(principal(), { requestId: "r", startedMs: 0 })).toMatchObject({
+      ok: false,
+      refusal: { error: { class: "rate-limit", code: "rate_limited", retryAfterMs: 1000 } },
+    });
     ticket.close();
     expect(counts(ledger)).toEqual([0, 0, 0]);
   });
 
   it.each<{ readonly name: string; readonly end: (ticket: Ticket, ledger: FakeLedger) => void }>([
     { name: "a close before anything was held", end: (ticket) => ticket.close() },
-    { name: "a refusal", end: (ticket) => void (ticket.hold(call(1)), ticket.close()) },
+    {
+      name: "a refusal",
+      end: (ticket) => {
+        expect(ticket.hold(call(MAX_TOKENS))).not.toBeNull();
+        ticket.close();
+      },
+    },
     {
       name: "an answer",
-      end: (ticket, ledger) => void (ticket.hold(call(1)), ticket.attempt("d", TARGET), ticket.settle(ledger.settlement({ usage: used(1) })), ticket.close()),
+      end: (ticket, ledger) => {
+        expect(ticket.hold(call(1)) ?? ticket.attempt("d", TARGET)).toBeNull();
+        ticket.settle(ledger.settlement({ usage: used(1) }));
+        ticket.close();
+      },
     },
-    { name: "an attempt that nobody settled", end: (ticket) => void (ticket.hold(call(1)), ticket.attempt("d", TARGET), ticket.close()) },
+    {
+      name: "an attempt that nobody settled",
+      end: (ticket) => {
+        expect(ticket.hold(call(1)) ?? ticket.attempt("d", TARGET)).toBeNull();
+        ticket.close();
+      },
+    },
     {
       name: "a client that left before the attempt was settled",
-      end: (ticket, ledger) =>
-        void (ticket.hold(call(1)), ticket.attempt("d", TARGET), ticket.releaseClient(), ticket.releaseClient(), ticket.settle(ledger.settlement({ usage: used(1) })), ticket.close()),
+      end: (ticket, ledger) => {
+        expect(ticket.hold(call(1)) ?? ticket.attempt("d", TARGET)).toBeNull();
+        ticket.releaseClient();
+        ticket.releaseClient();
+        ticket.settle(ledger.settlement({ usage: used(1) }));
+        ticket.close();
+      },
     },
   ])("come back exactly once after $name", ({ end }) => {
     const ledger = new FakeLedger(one);
@@ -249,7 +335,10 @@ describe("parallel slots", () => {
 });
 
 describe("settlement", () => {
-  const settleWith = (parts: Partial<Settlement>, request: Parameters<typeof call>[1] = {}): ReturnType<FakeLedger["store"]["find"]> => {
+  const settleWith = (
+    parts: Partial<Settlement>,
+    request: Parameters<typeof call>[1] = {},
+  ): ReturnType<FakeLedger["store"]["find"]> => {
     const ledger = new FakeLedger();
     const ticket = opened(ledger);
     expect(ticket.hold(call(500, { maxOutputTokens: 1000, ...request })) ?? ticket.attempt("d", TARGET)).toBeNull();
@@ -258,15 +347,63 @@ describe("settlement", () => {
     return ledger.store.find("req_1/1");
   };
 
-  it.each<{ readonly rule: SettlementRule; readonly parts: Partial<Settlement>; readonly source: string; readonly micro: number; readonly note: string }>([
+  it.each<{
+    readonly rule: SettlementRule;
+    readonly parts: Partial<Settlement>;
+    readonly source: string;
+    readonly micro: number;
+    readonly note: string;
+  }>([
     { rule: "actual", parts: { usage: used(300, 40) }, source: "provider", micro: 340, note: "the provider's usage" },
-    { rule: "estimated", parts: { deliveredBytes: 400 }, source: "estimate", micro: 600, note: "estimate in, delivered bytes out" },
-    { rule: "after_disconnect", parts: { usage: used(300, 200) }, source: "provider", micro: 500, note: "the provider's usage" },
-    { rule: "partial", parts: { usage: used(300, 1, { final: false }), deliveredBytes: 80 }, source: "estimate", micro: 320, note: "the last usage, with the output that was delivered" },
-    { rule: "partial", parts: { usage: used(300, 90, { final: false }), deliveredBytes: 80 }, source: "provider", micro: 390, note: "the last usage, where it tells more" },
-    { rule: "partial", parts: { deliveredBytes: 80 }, source: "estimate", micro: 520, note: "an estimate without usage" },
-    { rule: "partial", parts: { deliveredBytes: 1e9 }, source: "estimate", micro: 1500, note: "never more output than was asked for" },
-    { rule: "failed_actual", parts: { usage: used(300, 0) }, source: "provider", micro: 300, note: "what the provider reported" },
+    {
+      rule: "estimated",
+      parts: { deliveredBytes: 400 },
+      source: "estimate",
+      micro: 600,
+      note: "estimate in, delivered bytes out",
+    },
+    {
+      rule: "after_disconnect",
+      parts: { usage: used(300, 200) },
+      source: "provider",
+      micro: 500,
+      note: "the provider's usage",
+    },
+    {
+      rule: "partial",
+      parts: { usage: used(300, 1, { final: false }), deliveredBytes: 80 },
+      source: "estimate",
+      micro: 320,
+      note: "the last usage, with the output that was delivered",
+    },
+    {
+      rule: "partial",
+      parts: { usage: used(300, 90, { final: false }), deliveredBytes: 80 },
+      source: "provider",
+      micro: 390,
+      note: "the last usage, where it tells more",
+    },
+    {
+      rule: "partial",
+      parts: { deliveredBytes: 80 },
+      source: "estimate",
+      micro: 520,
+      note: "an estimate without usage",
+    },
+    {
+      rule: "partial",
+      parts: { deliveredBytes: 1e9 },
+      source: "estimate",
+      micro: 1500,
+      note: "never more output than was asked for",
+    },
+    {
+      rule: "failed_actual",
+      parts: { usage: used(300, 0) },
+      source: "provider",
+      micro: 300,
+      note: "what the provider reported",
+    },
     { rule: "failed_free", parts: {}, source: "none", micro: 0, note: "nothing" },
     { rule: "abandoned", parts: {}, source: "estimate", micro: 500, note: "the input that was sent" },
     { rule: "shared", parts: {}, source: "none", micro: 0, note: "nothing" },
@@ -275,7 +412,11 @@ describe("settlement", () => {
   });
 
   it("charges nothing for a token count", () => {
-    expect(settleWith({ rule: "estimated", deliveredBytes: 20 }, { operation: "count-tokens" })).toMatchObject({ usageSource: "none", costNanoUsd: 0, usage: null });
+    expect(settleWith({ rule: "estimated", deliveredBytes: 20 }, { operation: "count-tokens" })).toMatchObject({
+      usageSource: "none",
+      costNanoUsd: 0,
+      usage: null,
+    });
   });
 
   it("writes who, what, where and by which price", () => {
@@ -285,12 +426,42 @@ describe("settlement", () => {
     ticket.settle(ledger.settlement({ usage: used(5, 2, { cacheRead: 3 }), providerDialect: "b", deliveredBytes: 9 }));
     ticket.close();
     expect(ledger.store.find("req_1/1")).toEqual({
-      id: "req_1/1", requestId: "req_1", attempt: 1, rule: "actual", usageSource: "provider",
-      usage: { input: 5, cacheRead: 3, cacheWrite: null, cacheWriteByTtl: null, inputAudio: null, inputImage: null, output: 2, reasoning: null, outputAudio: null, serverTools: null },
-      deliveredBytes: 9, priceId: "built-in:m@2026-11-30", costNanoUsd: 7000, overdrawnNanoUsd: 2000,
-      openedMs: MONDAY_MS, startedMs: MONDAY_MS, endedMs: MONDAY_MS,
-      key: "app", owner: "team", endUser: "eve", tags: ["blue"], model: "chat", deployment: "d", provider: "p",
-      upstreamModel: "m", upstreamRequestId: "up_1", generation: 7, clientDialect: "a", providerDialect: "b",
+      id: "req_1/1",
+      requestId: "req_1",
+      attempt: 1,
+      rule: "actual",
+      usageSource: "provider",
+      usage: {
+        input: 5,
+        cacheRead: 3,
+        cacheWrite: null,
+        cacheWriteByTtl: null,
+        inputAudio: null,
+        inputImage: null,
+        output: 2,
+        reasoning: null,
+        outputAudio: null,
+        serverTools: null,
+      },
+      deliveredBytes: 9,
+      priceId: "built-in:m@2026-11-30",
+      costNanoUsd: 7000,
+      overdrawnNanoUsd: 2000,
+      openedMs: MONDAY_MS,
+      startedMs: MONDAY_MS,
+      endedMs: MONDAY_MS,
+      key: "app",
+      owner: "team",
+      endUser: "eve",
+      tags: ["blue"],
+      model: "chat",
+      deployment: "d",
+      provider: "p",
+      upstreamModel: "m",
+      upstreamRequestId: "up_1",
+      generation: 7,
+      clientDialect: "a",
+      providerDialect: "b",
     });
   });
 
@@ -299,7 +470,12 @@ describe("settlement", () => {
     const ticket = opened(ledger);
     expect(ticket.hold(call(500, { maxOutputTokens: 100 })) ?? ticket.attempt("d", TARGET)).toBeNull();
     ticket.close();
-    expect(ledger.store.find("req_1/1")).toMatchObject({ rule: "abandoned", usageSource: "estimate", costNanoUsd: 600 * MICRO, provider: null });
+    expect(ledger.store.find("req_1/1")).toMatchObject({
+      rule: "abandoned",
+      usageSource: "estimate",
+      costNanoUsd: 600 * MICRO,
+      provider: null,
+    });
     expect(ledger.admission.standings("key", "app")[0]).toMatchObject({ held: 0, spent: 600 * MICRO });
   });
 });
@@ -308,26 +484,28 @@ describe("a ticket out of order", () => {
   it.each<{ readonly name: string; readonly misuse: (ticket: Ticket, ledger: FakeLedger) => void }>([
     { name: "an attempt before the hold", misuse: (ticket) => ticket.attempt("d", TARGET) },
     { name: "a second hold", misuse: (ticket) => [ticket.hold(call(1)), ticket.hold(call(1))] },
-    { name: "a settlement without an attempt", misuse: (ticket, ledger) => [ticket.hold(call(1)), ticket.settle(ledger.settlement())] },
-    { name: "a second attempt before the first is settled", misuse: (ticket) => [ticket.hold(call(1)), ticket.attempt("d", TARGET), ticket.attempt("d", TARGET)] },
+    {
+      name: "a settlement without an attempt",
+      misuse: (ticket, ledger) => [ticket.hold(call(1)), ticket.settle(ledger.settlement())],
+    },
+    {
+      name: "a second attempt before the first is settled",
+      misuse: (ticket) => [ticket.hold(call(1)), ticket.attempt("d", TARGET), ticket.attempt("d", TARGET)],
+    },
     { name: "a hold after the close", misuse: (ticket) => [ticket.close(), ticket.hold(call(1))] },
     { name: "a second close", misuse: (ticket) => [ticket.close(), ticket.close()] },
   ])("throws on $name", ({ misuse }) => {
     const ledger = new FakeLedger();
-    const ticket = opened(ledger);
-    try {
-      misuse(ticket, ledger);
-      expect.unreachable();
-    } catch (thrown) {
-      expect(isGatewayError(thrown) && thrown.code).toBe("state_violation");
-    }
+    const thrown = thrownBy(() => misuse(opened(ledger), ledger));
+    expect(isGatewayError(thrown) && thrown.code).toBe("state_violation");
   });
 });
 
 describe("alerts", () => {
   it("are raised once per share and window, and once for refusals", () => {
     const ledger = new FakeLedger({ keys: { app: [{ usd: 1, per: "day", alertAt: [0.8, 0.5] }] } });
-    const seen = (): readonly string[] => ledger.alerts.splice(0).map(({ kind, scope, id, share }) => `${kind} ${scope} ${id} ${share}`);
+    const seen = (): readonly string[] =>
+      ledger.alerts.splice(0).map(({ kind, scope, id, share }) => `${kind} ${scope} ${id} ${share}`);
     ledger.run(499_999);
     expect(seen()).toEqual([]);
     ledger.run(1);
@@ -349,19 +527,34 @@ describe("changed limits", () => {
     ledger.run(600_000);
     const ticket = opened(ledger);
     expect(ticket.hold(call(300_000)) ?? ticket.attempt("d", TARGET)).toBeNull();
-    ledger.admission.replace({ limits: createLimitDirectory({ keys: { app: [{ usd: 2, per: "day" }, { tokens: 50_000, per: "minute" }] } }) });
+    ledger.admission.replace({
+      limits: createLimitDirectory({
+        keys: {
+          app: [
+            { usd: 2, per: "day" },
+            { tokens: 50_000, per: "minute" },
+          ],
+        },
+      }),
+    });
     expect(ledger.run(1)).toBe("rate_limited");
     ticket.settle(ledger.settlement({ usage: used(300_000) }));
     ticket.close();
     ledger.nowMs += 60_000;
     expect(ledger.run(10)).toBeNull();
-    expect(ledger.admission.standings("key", "app").map(({ spent, held }) => [spent, held])).toEqual([[900_010 * MICRO, 0], [10, 0]]);
+    expect(ledger.admission.standings("key", "app").map(({ spent, held }) => [spent, held])).toEqual([
+      [900_010 * MICRO, 0],
+      [10, 0],
+    ]);
   });
 });
 
 describe("expected output", () => {
   it("is learned from answers and bounded by what the client allows", () => {
-    const ledger = new FakeLedger({ keys: { app: [{ outputTokens: 100_000, per: "day" }] } }, { learnedOutput: { initialTokens: 40 } });
+    const ledger = new FakeLedger(
+      { keys: { app: [{ outputTokens: 100_000, per: "day" }] } },
+      { learnedOutput: { initialTokens: 40 } },
+    );
     const heldBy = (maxOutputTokens: number): number | undefined => {
       const ticket = opened(ledger);
       expect(ticket.hold(call(0, { maxOutputTokens })) ?? ticket.attempt("d", TARGET)).toBeNull();
@@ -376,8 +569,11 @@ describe("expected output", () => {
 
 describe("createLimitDirectory", () => {
   it("names every mistake and where it is", () => {
-    expect(() => createLimitDirectory({ keys: { app: [{ usd: -1, per: "day" }] }, owners: { team: { eachKey: [{ requests: 1, per: "year" }] } } })).toThrow(
-      /keys\.app: limits\[0\]\.usd.*owners\.team\.eachKey: limits\[0\]\.per/,
-    );
+    expect(() =>
+      createLimitDirectory({
+        keys: { app: [{ usd: -1, per: "day" }] },
+        owners: { team: { eachKey: [{ requests: 1, per: "year" }] } },
+      }),
+    ).toThrow(/keys\.app: limits\[0\]\.usd.*owners\.team\.eachKey: limits\[0\]\.per/);
   });
 });

@@ -4,7 +4,15 @@
  * leaves exactly one entry; parallel slots come back once, whatever happened.
  */
 import { GatewayError } from "@dragoman/core";
-import type { AdmissionRefusal, AdmittedExchange, AttemptTarget, HoldRequest, Principal, Settlement, Ticket } from "@dragoman/core";
+import type {
+  AdmissionRefusal,
+  AdmittedExchange,
+  AttemptTarget,
+  HoldRequest,
+  Principal,
+  Settlement,
+  Ticket,
+} from "@dragoman/core";
 
 import { costOfUsage } from "../cost/index.ts";
 import { entryUsageOf } from "../entries/ledger-entry.ts";
@@ -100,7 +108,8 @@ export class LedgerTicket implements Ticket {
     const nowMs = clock.nowMs();
     const deployment = accounts.open("deployment", deploymentId, limits.deployment(deploymentId), nowMs);
     const price = prices.find(deploymentId, target.upstreamModel, nowMs);
-    if (price === null && !this.#desk.allowsUnpriced && this.#needsPrice(deployment)) return refuseUnpriced(this.#request().model);
+    if (price === null && !this.#desk.allowsUnpriced && this.#needsPrice(deployment))
+      return refuseUnpriced(this.#request().model);
     const { inputTokens, outputTokens, nanoUsd } = estimateCall(holdMode, this.#facts as CallFacts, target, price);
     const wanted: Amounts = { requests: 1, inputTokens, outputTokens, nanoUsd };
     const more = moreThan(this.#held, wanted);
@@ -286,7 +295,10 @@ export class LedgerTicket implements Ticket {
   #refuse(blocked: Blocked, deployment: ScopeAccount | null = null): AdmissionRefusal {
     const { onAlert } = this.#desk;
     if (onAlert !== null && blocked.limit !== null) {
-      const account = blocked.scope === "deployment" ? deployment : this.#accounts.find(({ scope, id }) => scope === blocked.scope && id === blocked.id);
+      const account =
+        blocked.scope === "deployment"
+          ? deployment
+          : this.#accounts.find(({ scope, id }) => scope === blocked.scope && id === blocked.id);
       account?.reportRefusal(blocked.limit, onAlert);
     }
     return refuseBlocked(blocked);

@@ -21,7 +21,9 @@ export interface LimitDirectory {
 export interface LimitsConfig {
   readonly global?: readonly LimitConfig[];
   readonly keys?: Readonly<Record<string, readonly LimitConfig[]>>;
-  readonly owners?: Readonly<Record<string, { readonly limits?: readonly LimitConfig[]; readonly eachKey?: readonly LimitConfig[] }>>;
+  readonly owners?: Readonly<
+    Record<string, { readonly limits?: readonly LimitConfig[]; readonly eachKey?: readonly LimitConfig[] }>
+  >;
   readonly eachEndUser?: readonly LimitConfig[];
   readonly models?: Readonly<Record<string, readonly LimitConfig[]>>;
   readonly deployments?: Readonly<Record<string, readonly LimitConfig[]>>;
@@ -37,7 +39,10 @@ export function createLimitDirectory(config: LimitsConfig): LimitDirectory {
     problems.push(...reading.problems.map((problem) => `${path}: ${problem}`));
     return NO_LIMITS;
   };
-  const compileEach = (configs: Readonly<Record<string, readonly LimitConfig[]>> | undefined, path: string): ReadonlyMap<string, LimitSet> =>
+  const compileEach = (
+    configs: Readonly<Record<string, readonly LimitConfig[]>> | undefined,
+    path: string,
+  ): ReadonlyMap<string, LimitSet> =>
     new Map(Object.entries(configs ?? {}).map(([id, each]) => [id, compile(each, `${path}.${id}`)]));
   const global = compile(config.global, "global");
   const keys = compileEach(config.keys, "keys");
@@ -46,8 +51,12 @@ export function createLimitDirectory(config: LimitsConfig): LimitDirectory {
   const eachEndUser = compile(config.eachEndUser, "eachEndUser");
   const owners = new Map<string, { readonly limits: LimitSet; readonly eachKey: LimitSet }>();
   for (const [id, owner] of Object.entries(config.owners ?? {}))
-    owners.set(id, { limits: compile(owner.limits, `owners.${id}.limits`), eachKey: compile(owner.eachKey, `owners.${id}.eachKey`) });
-  if (problems.length > 0) throw new GatewayError("config_invalid", `Limits are invalid. ${problems.join("; ")}.`, { details: { problems } });
+    owners.set(id, {
+      limits: compile(owner.limits, `owners.${id}.limits`),
+      eachKey: compile(owner.eachKey, `owners.${id}.eachKey`),
+    });
+  if (problems.length > 0)
+    throw new GatewayError("config_invalid", `Limits are invalid. ${problems.join("; ")}.`, { details: { problems } });
   return {
     global: () => global,
     key: (id) => keys.get(id) ?? NO_LIMITS,

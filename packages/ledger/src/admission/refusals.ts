@@ -35,7 +35,16 @@ export function refuseBlocked(blocked: Blocked): AdmissionRefusal {
 /** The refusal of a model without a price where a budget would have to know it. */
 export function refuseUnpriced(model: string): AdmissionRefusal {
   const message = `The model "${model}" has no price, so it cannot be used under a budget.`;
-  return { error: { class: "permission", origin: "gateway", message, code: "model_unpriced", retrySame: false, fallback: true } };
+  return {
+    error: {
+      class: "permission",
+      origin: "gateway",
+      message,
+      code: "model_unpriced",
+      retrySame: false,
+      fallback: true,
+    },
+  };
 }
 
 function messageOf({ limit, scope, retryAfterMs, resetMs }: Blocked): string {

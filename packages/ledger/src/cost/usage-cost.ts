@@ -13,7 +13,9 @@ export function costOfUsage(usage: Usage, price: Price): NanoUsd {
   const card = cardOf(price, input);
   let cost = addNanoUsd(inputCost(usage, input, card), outputCost(usage, card));
   cost = addNanoUsd(cost, price.perRequestNanoUsd);
-  return usage.serverTools === undefined || price.serverTools.size === 0 ? cost : addNanoUsd(cost, toolCost(usage.serverTools, price));
+  return usage.serverTools === undefined || price.serverTools.size === 0
+    ? cost
+    : addNanoUsd(cost, toolCost(usage.serverTools, price));
 }
 
 /** The rates for a prompt of so many tokens: the longest tier that it is longer than. */
@@ -67,7 +69,9 @@ function outputCost(usage: Usage, card: RateCard): NanoUsd {
   left -= audio;
   const reasoning = Math.min(chargedTokens(usage.reasoning), left);
   left -= reasoning;
-  return costOfTokens(left, card.output) + costOfTokens(audio, card.outputAudio) + costOfTokens(reasoning, card.reasoning);
+  return (
+    costOfTokens(left, card.output) + costOfTokens(audio, card.outputAudio) + costOfTokens(reasoning, card.reasoning)
+  );
 }
 
 function toolCost(uses: Readonly<Record<string, number>>, price: Price): NanoUsd {

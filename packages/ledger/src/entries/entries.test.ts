@@ -6,11 +6,42 @@ import { MemoryEntryStore } from "./memory-entry-store.ts";
 
 const NOON = Date.parse("2026-11-30T12:00:00Z");
 const entry = (id: string, parts: Partial<LedgerEntry> = {}): LedgerEntry => ({
-  id, requestId: id, attempt: 1, rule: "actual", usageSource: "provider",
-  usage: { input: 10, cacheRead: 4, cacheWrite: null, cacheWriteByTtl: { 300: 2 }, inputAudio: null, inputImage: null, output: 5, reasoning: null, outputAudio: null, serverTools: null },
-  deliveredBytes: 20, priceId: "built-in:m@2026-11-30", costNanoUsd: 15_000, overdrawnNanoUsd: 0,
-  openedMs: NOON, startedMs: NOON, endedMs: NOON, key: "app", owner: "team", endUser: null, tags: ["a", "b"], model: "chat", deployment: "d", provider: "p",
-  upstreamModel: "m", upstreamRequestId: null, generation: 1, clientDialect: "x", providerDialect: "y",
+  id,
+  requestId: id,
+  attempt: 1,
+  rule: "actual",
+  usageSource: "provider",
+  usage: {
+    input: 10,
+    cacheRead: 4,
+    cacheWrite: null,
+    cacheWriteByTtl: { 300: 2 },
+    inputAudio: null,
+    inputImage: null,
+    output: 5,
+    reasoning: null,
+    outputAudio: null,
+    serverTools: null,
+  },
+  deliveredBytes: 20,
+  priceId: "built-in:m@2026-11-30",
+  costNanoUsd: 15_000,
+  overdrawnNanoUsd: 0,
+  openedMs: NOON,
+  startedMs: NOON,
+  endedMs: NOON,
+  key: "app",
+  owner: "team",
+  endUser: null,
+  tags: ["a", "b"],
+  model: "chat",
+  deployment: "d",
+  provider: "p",
+  upstreamModel: "m",
+  upstreamRequestId: null,
+  generation: 1,
+  clientDialect: "x",
+  providerDialect: "y",
   ...parts,
 });
 
@@ -34,11 +65,27 @@ describe("MemoryEntryStore", () => {
     store.append(entry("3", { key: "other", endedMs: NOON + 86_400_000, costNanoUsd: Number.MAX_SAFE_INTEGER }));
     store.append(entry("4", { costNanoUsd: null, usage: null }));
     expect(store.spend({ by: ["key", "day"] })).toEqual([
-      { group: { key: "app", day: "2026-11-30" }, entries: 2, inputTokens: 10, outputTokens: 5, costNanoUsd: 15_000n, unpriced: 1 },
-      { group: { key: "other", day: "2026-12-01" }, entries: 2, inputTokens: 20, outputTokens: 10, costNanoUsd: 18_014_398_509_481_982n, unpriced: 0 },
+      {
+        group: { key: "app", day: "2026-11-30" },
+        entries: 2,
+        inputTokens: 10,
+        outputTokens: 5,
+        costNanoUsd: 15_000n,
+        unpriced: 1,
+      },
+      {
+        group: { key: "other", day: "2026-12-01" },
+        entries: 2,
+        inputTokens: 20,
+        outputTokens: 10,
+        costNanoUsd: 18_014_398_509_481_982n,
+        unpriced: 0,
+      },
     ]);
     expect(store.spend({ by: [], untilMs: NOON + 1 })).toMatchObject([{ entries: 2 }]);
-    expect(store.spend({ by: ["owner"], sinceMs: NOON + 1, where: { key: "other" } })).toMatchObject([{ group: { owner: "team" }, entries: 2 }]);
+    expect(store.spend({ by: ["owner"], sinceMs: NOON + 1, where: { key: "other" } })).toMatchObject([
+      { group: { owner: "team" }, entries: 2 },
+    ]);
     expect(store.spend({ by: ["model"], where: { endUser: "nobody" } })).toEqual([]);
   });
 });
@@ -53,11 +100,21 @@ describe("exports", () => {
   it("write CSV with a column for every value, quoted where needed and safe in a spreadsheet", () => {
     const [head = "", line = ""] = exportCsv([entry("1", { endUser: '=cmd("a",b)', model: "a,b" })]);
     const names = head.trimEnd().split(",");
-    const cells = [...line.trimEnd().matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain);
+    const cells = [...line.trimEnd().matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(
+      ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain,
+    );
     const row = Object.fromEntries(names.map((name, index) => [name, cells[index]]));
     expect(row).toMatchObject({
-      id: "1", end_user: `'=cmd("a",b)`, model: "a,b", tags: "a b", cost_usd: "0.000015", cache_read_tokens: "4", cache_write_tokens: "",
-      cache_write_tokens_by_ttl: '{"300":2}', ended: "2026-11-30T12:00:00.000Z", upstream_request_id: "",
+      id: "1",
+      end_user: `'=cmd("a",b)`,
+      model: "a,b",
+      tags: "a b",
+      cost_usd: "0.000015",
+      cache_read_tokens: "4",
+      cache_write_tokens: "",
+      cache_write_tokens_by_ttl: '{"300":2}',
+      ended: "2026-11-30T12:00:00.000Z",
+      upstream_request_id: "",
     });
     expect(cells).toHaveLength(names.length);
     expect(line.endsWith("\r\n")).toBe(true);

@@ -11,7 +11,10 @@ type Cell = string | number | null;
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 const json = (value: unknown): string | null => (value === null ? null : JSON.stringify(value));
-const count = (name: Exclude<keyof EntryUsage, "cacheWriteByTtl" | "serverTools">) => (entry: LedgerEntry): Cell => entry.usage?.[name] ?? null;
+const count =
+  (name: Exclude<keyof EntryUsage, "cacheWriteByTtl" | "serverTools">) =>
+  (entry: LedgerEntry): Cell =>
+    entry.usage?.[name] ?? null;
 
 const COLUMNS: readonly (readonly [string, (entry: LedgerEntry) => Cell])[] = [
   ["id", (entry) => entry.id],

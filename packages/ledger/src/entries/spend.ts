@@ -55,7 +55,10 @@ export class SpendTable {
     let sum = this.#sums.get(name);
     if (sum === undefined) {
       const group = Object.fromEntries(by.map((each, index) => [each, values[index] ?? null]));
-      this.#sums.set(name, (sum = { group, entries: 0, inputTokens: 0, outputTokens: 0, costNanoUsd: 0n, unpriced: 0 }));
+      this.#sums.set(
+        name,
+        (sum = { group, entries: 0, inputTokens: 0, outputTokens: 0, costNanoUsd: 0n, unpriced: 0 }),
+      );
     }
     sum.entries += 1;
     sum.inputTokens += entry.usage?.input ?? 0;

@@ -30,15 +30,29 @@ export interface CallEstimate {
 const NOTHING: CallEstimate = { inputTokens: 0, outputTokens: 0, nanoUsd: 0 };
 
 /** Estimates one attempt. Without a price the money is 0. */
-export function estimateCall(mode: HoldMode, facts: CallFacts, target: AttemptTarget, price: Price | null): CallEstimate {
+export function estimateCall(
+  mode: HoldMode,
+  facts: CallFacts,
+  target: AttemptTarget,
+  price: Price | null,
+): CallEstimate {
   if (facts.request.operation === "count-tokens") return NOTHING;
   return mode === "worst" ? worstCall(facts, target, price) : expectedCall(facts, target, price);
 }
 
-function expectedCall({ request, inputTokens, expectedOutput }: CallFacts, target: AttemptTarget, price: Price | null): CallEstimate {
+function expectedCall(
+  { request, inputTokens, expectedOutput }: CallFacts,
+  target: AttemptTarget,
+  price: Price | null,
+): CallEstimate {
   const input = chargedTokens(inputTokens);
-  const output = request.operation === "embed" ? 0 : Math.min(chargedTokens(expectedOutput), mostOutput(request, target));
-  return { inputTokens: input, outputTokens: output, nanoUsd: price === null ? 0 : costOfUsage(plainUsage(input, output), price) };
+  const output =
+    request.operation === "embed" ? 0 : Math.min(chargedTokens(expectedOutput), mostOutput(request, target));
+  return {
+    inputTokens: input,
+    outputTokens: output,
+    nanoUsd: price === null ? 0 : costOfUsage(plainUsage(input, output), price),
+  };
 }
 
 /**
@@ -55,7 +69,10 @@ function worstCall({ request, inputTokens }: CallFacts, target: AttemptTarget, p
 /** The most output a call can have: what the client allows, else what the model can write, for each answer asked for. */
 export function mostOutput(request: HoldRequest, target: AttemptTarget): number {
   if (request.operation === "embed" || request.operation === "count-tokens") return 0;
-  const each = Math.min(request.maxOutputTokens ?? Number.POSITIVE_INFINITY, target.maxOutputTokens ?? Number.POSITIVE_INFINITY);
+  const each = Math.min(
+    request.maxOutputTokens ?? Number.POSITIVE_INFINITY,
+    target.maxOutputTokens ?? Number.POSITIVE_INFINITY,
+  );
   const bound = each === Number.POSITIVE_INFINITY ? LARGEST_OUTPUT_TOKENS : each;
   return chargedTokens(bound * Math.max(request.choices ?? 1, 1));
 }

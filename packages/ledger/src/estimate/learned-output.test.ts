@@ -25,7 +25,11 @@ describe("LearnedOutput", () => {
     learned.learn("m-a", "a", 100);
     learned.learn("m-d", "d", 100);
     expect(learned.size).toBe(3);
-    expect([learned.expect("m-a", "a") > 1, learned.expect("m-b", "b"), learned.expect("m-d", "d") > 1]).toEqual([true, 1, true]);
+    expect([learned.expect("m-a", "a") > 1, learned.expect("m-b", "b"), learned.expect("m-d", "d") > 1]).toEqual([
+      true,
+      1,
+      true,
+    ]);
   });
 
   it("never expects less than nothing or more than it has seen with its deviation", () => {

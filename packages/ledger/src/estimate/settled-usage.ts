@@ -19,7 +19,12 @@ const NONE: SettledUsage = { usage: null, source: "none" };
 const BYTES_PER_TOKEN = 4;
 
 /** Chooses by the settlement's rule. `inputTokens` is the estimate made for the call. */
-export function settledUsage(settlement: Settlement, request: HoldRequest, target: AttemptTarget, inputTokens: number): SettledUsage {
+export function settledUsage(
+  settlement: Settlement,
+  request: HoldRequest,
+  target: AttemptTarget,
+  inputTokens: number,
+): SettledUsage {
   if (request.operation === "count-tokens") return NONE;
   switch (settlement.rule) {
     case "failed_free":
@@ -32,16 +37,32 @@ export function settledUsage(settlement: Settlement, request: HoldRequest, targe
     case "partial":
     case "abandoned":
     case "recovered":
-      return settlement.usage === null ? estimated(settlement, request, target, inputTokens) : reported(settlement.usage, settlement, request, target, inputTokens);
+      return settlement.usage === null
+        ? estimated(settlement, request, target, inputTokens)
+        : reported(settlement.usage, settlement, request, target, inputTokens);
   }
 }
 
-function estimated({ deliveredBytes }: Settlement, request: HoldRequest, target: AttemptTarget, inputTokens: number): SettledUsage {
-  return { usage: plainUsage(chargedTokens(inputTokens), deliveredTokens(deliveredBytes, request, target)), source: "estimate" };
+function estimated(
+  { deliveredBytes }: Settlement,
+  request: HoldRequest,
+  target: AttemptTarget,
+  inputTokens: number,
+): SettledUsage {
+  return {
+    usage: plainUsage(chargedTokens(inputTokens), deliveredTokens(deliveredBytes, request, target)),
+    source: "estimate",
+  };
 }
 
 /** Counts that a stream may still have replaced tell the input, but only the beginning of the output. */
-function reported(usage: Usage, { deliveredBytes }: Settlement, request: HoldRequest, target: AttemptTarget, inputTokens: number): SettledUsage {
+function reported(
+  usage: Usage,
+  { deliveredBytes }: Settlement,
+  request: HoldRequest,
+  target: AttemptTarget,
+  inputTokens: number,
+): SettledUsage {
   const source = usage.source === "upstream" ? "provider" : "estimate";
   if (usage.final) return { usage, source };
   const output = Math.max(usage.output, deliveredTokens(deliveredBytes, request, target));

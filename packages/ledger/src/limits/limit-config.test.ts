@@ -16,13 +16,29 @@ describe("compileLimits", () => {
       limits: {
         parallel: 3,
         limits: [
-          { dimension: "requests", amount: 600, per: "minute", window: { kind: "calendar", unit: "minute" }, alertAt: [] },
-          { dimension: "nanoUsd", amount: 100_000_000, per: "month", window: { kind: "calendar", unit: "month" }, alertAt: [0.8, 1] },
+          {
+            dimension: "requests",
+            amount: 600,
+            per: "minute",
+            window: { kind: "calendar", unit: "minute" },
+            alertAt: [],
+          },
+          {
+            dimension: "nanoUsd",
+            amount: 100_000_000,
+            per: "month",
+            window: { kind: "calendar", unit: "month" },
+            alertAt: [0.8, 1],
+          },
           { dimension: "tokens", amount: 5, per: "10m", window: { kind: "sliding", lengthMs: 600_000 }, alertAt: [] },
         ],
       },
     });
-    expect(reading.ok && reading.limits.limits.map(describeLimit)).toEqual(["600 requests per minute", "0.1 USD per month", "5 tokens per 10m"]);
+    expect(reading.ok && reading.limits.limits.map(describeLimit)).toEqual([
+      "600 requests per minute",
+      "0.1 USD per month",
+      "5 tokens per 10m",
+    ]);
   });
 
   it.each<{ readonly name: string; readonly configs: readonly LimitConfig[]; readonly says: string }>([
@@ -39,14 +55,30 @@ describe("compileLimits", () => {
     { name: "an alert beyond the limit", configs: [{ usd: 1, per: "day", alertAt: [1.1] }], says: "limits[0].alertAt" },
     { name: "no call at once", configs: [{ parallel: 0 }], says: "limits[0].parallel" },
     { name: "calls at once per day", configs: [{ parallel: 1, per: "day" }], says: "neither per nor alertAt" },
-    { name: "the same thing twice", configs: [{ usd: 1, per: "day" }, { usd: 2, per: "day" }], says: "one limit of nanoUsd per day" },
-    { name: "one limit too many", configs: Array.from({ length: MAX_LIMITS + 1 }, (_, index) => ({ requests: 1, per: `${index + 1}s` })), says: `at most ${MAX_LIMITS}` },
+    {
+      name: "the same thing twice",
+      configs: [
+        { usd: 1, per: "day" },
+        { usd: 2, per: "day" },
+      ],
+      says: "one limit of nanoUsd per day",
+    },
+    {
+      name: "one limit too many",
+      configs: Array.from({ length: MAX_LIMITS + 1 }, (_, index) => ({ requests: 1, per: `${index + 1}s` })),
+      says: `at most ${MAX_LIMITS}`,
+    },
   ])("refuses $name", ({ configs, says }) => {
     const reading = compileLimits(configs);
     expect(reading.ok ? [] : reading.problems).toContainEqual(expect.stringContaining(says));
   });
 
-  it.each<LimitConfig>([{ requests: 1, per: "3600s" }, { requests: 1, per: "1h" }, { requests: 0, per: "1s" }, { usd: 9_007_199, per: "day" }])("takes %j", (config) => {
+  it.each<LimitConfig>([
+    { requests: 1, per: "3600s" },
+    { requests: 1, per: "1h" },
+    { requests: 0, per: "1s" },
+    { usd: 9_007_199, per: "day" },
+  ])("takes %j", (config) => {
     expect(compileLimits([config]).ok).toBe(true);
   });
 });

@@ -26,7 +26,9 @@ export interface LimitConfig {
 export type Dimension = "requests" | "inputTokens" | "outputTokens" | "tokens" | "nanoUsd";
 
 /** The window of a limit. */
-export type WindowSpec = { readonly kind: "calendar"; readonly unit: CalendarUnit } | { readonly kind: "sliding"; readonly lengthMs: number };
+export type WindowSpec =
+  | { readonly kind: "calendar"; readonly unit: CalendarUnit }
+  | { readonly kind: "sliding"; readonly lengthMs: number };
 
 /** A compiled limit per window. */
 export interface Limit {
@@ -46,14 +48,20 @@ export interface LimitSet {
 }
 
 /** A compiled set, or what is wrong and where. */
-export type LimitReading = { readonly ok: true; readonly limits: LimitSet } | { readonly ok: false; readonly problems: readonly string[] };
+export type LimitReading =
+  | { readonly ok: true; readonly limits: LimitSet }
+  | { readonly ok: false; readonly problems: readonly string[] };
 
 /** A scope without limits. */
 export const NO_LIMITS: LimitSet = { limits: [], parallel: null };
 
 const COUNTED = ["requests", "inputTokens", "outputTokens", "tokens", "usd", "parallel"] as const;
 const CALENDAR_UNITS: readonly string[] = ["minute", "hour", "day", "week", "month"] satisfies CalendarUnit[];
-const MS_OF_UNIT: ReadonlyMap<string, number> = new Map([["s", 1000], ["m", 60_000], ["h", 3_600_000]]);
+const MS_OF_UNIT: ReadonlyMap<string, number> = new Map([
+  ["s", 1000],
+  ["m", 60_000],
+  ["h", 3_600_000],
+]);
 
 /** Longest sliding window. */
 export const MAX_SLIDING_MS = 3_600_000;
@@ -89,7 +97,11 @@ function readParallel({ parallel = 0, per, alertAt }: LimitConfig, report: (prob
   return parallel;
 }
 
-function readLimit(config: LimitConfig, name: Exclude<(typeof COUNTED)[number], "parallel">, report: (problem: string) => void): Limit {
+function readLimit(
+  config: LimitConfig,
+  name: Exclude<(typeof COUNTED)[number], "parallel">,
+  report: (problem: string) => void,
+): Limit {
   const value = config[name] ?? 0;
   const amount = name === "usd" ? nanoUsdOf(value) : value;
   if (amount === null) report(".usd: expected USD from 0 to 9007199 with at most nine decimals");
@@ -110,7 +122,8 @@ function readLimit(config: LimitConfig, name: Exclude<(typeof COUNTED)[number], 
 function readWindow(per: string): WindowSpec | null {
   if (CALENDAR_UNITS.includes(per)) return { kind: "calendar", unit: per as CalendarUnit };
   const match = /^([1-9]\d{0,6})([smh])$/.exec(per);
-  const lengthMs = match === null ? Number.POSITIVE_INFINITY : Number(match[1]) * (MS_OF_UNIT.get(match[2] ?? "") as number);
+  const lengthMs =
+    match === null ? Number.POSITIVE_INFINITY : Number(match[1]) * (MS_OF_UNIT.get(match[2] ?? "") as number);
   return lengthMs <= MAX_SLIDING_MS ? { kind: "sliding", lengthMs } : null;
 }
 

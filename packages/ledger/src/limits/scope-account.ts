@@ -157,7 +157,13 @@ export class ScopeAccount {
       const held = this.#heldOf(limit.dimension);
       const excess = window.spent + held + wanted - limit.amount;
       if (excess <= 0) continue;
-      const blocked = { scope: this.scope, id: this.id, limit, retryAfterMs: waitFor(limit, window, wanted, excess - held, nowMs), resetMs: window.endMs };
+      const blocked = {
+        scope: this.scope,
+        id: this.id,
+        limit,
+        retryAfterMs: waitFor(limit, window, wanted, excess - held, nowMs),
+        resetMs: window.endMs,
+      };
       if (tightest === null || isTighter(blocked, tightest)) tightest = blocked;
     }
     return tightest;
@@ -204,7 +210,13 @@ export class ScopeAccount {
   standings(nowMs: number): Standing[] {
     return this.#states.map(({ limit, window }) => {
       window.roll(nowMs);
-      return { limit, spent: window.spent, held: this.#heldOf(limit.dimension), windowStartMs: window.startMs, windowEndMs: window.endMs };
+      return {
+        limit,
+        spent: window.spent,
+        held: this.#heldOf(limit.dimension),
+        windowStartMs: window.startMs,
+        windowEndMs: window.endMs,
+      };
     });
   }
 
@@ -223,7 +235,16 @@ export class ScopeAccount {
   }
 
   #alert(kind: LedgerAlert["kind"], { limit, window }: LimitState, share: number): LedgerAlert {
-    return { kind, scope: this.scope, id: this.id, limit, share, spent: window.spent, windowStartMs: window.startMs, windowEndMs: window.endMs };
+    return {
+      kind,
+      scope: this.scope,
+      id: this.id,
+      limit,
+      share,
+      spent: window.spent,
+      windowStartMs: window.startMs,
+      windowEndMs: window.endMs,
+    };
   }
 
   #heldOf(dimension: Dimension): number {
@@ -242,7 +263,11 @@ export class ScopeAccount {
   }
 
   #subtract(from: number, amount: number): number {
-    if (amount > from) throw new GatewayError("state_violation", `The account of a scope (${this.scope}) was asked to give back more than it holds.`);
+    if (amount > from)
+      throw new GatewayError(
+        "state_violation",
+        `The account of a scope (${this.scope}) was asked to give back more than it holds.`,
+      );
     return from - amount;
   }
 }

@@ -36,25 +36,29 @@ describe("CalendarWindow", () => {
 const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 90_000 }), fc.nat(1000)), { maxLength: 60 });
 
 describe("SlidingWindow", () => {
-  it.each([60_000, 1000, 600_000, 3_600_000])("of %i ms forgets nothing too early and everything at the latest one part too late", (lengthMs) => {
-    fc.assert(
-      fc.property(steps, (moves) => {
-        const window = new SlidingWindow(lengthMs);
-        const spends: { readonly atMs: number; readonly amount: number }[] = [];
-        let nowMs = 1_780_000_000_000;
-        for (const [waitMs, amount] of moves) {
-          nowMs += waitMs;
-          window.roll(nowMs);
-          window.add(amount);
-          spends.push({ atMs: nowMs, amount });
-          const since = (fromMs: number): number => spends.reduce((sum, spend) => (spend.atMs > fromMs ? sum + spend.amount : sum), 0);
-          expect(window.spent).toBeGreaterThanOrEqual(since(nowMs - lengthMs));
-          expect(window.spent).toBeLessThanOrEqual(since(nowMs - lengthMs - lengthMs / 60 - 1));
-        }
-      }),
-      { numRuns: 500 },
-    );
-  });
+  it.each([60_000, 1000, 600_000, 3_600_000])(
+    "of %i ms forgets nothing too early and everything at the latest one part too late",
+    (lengthMs) => {
+      fc.assert(
+        fc.property(steps, (moves) => {
+          const window = new SlidingWindow(lengthMs);
+          const spends: { readonly atMs: number; readonly amount: number }[] = [];
+          let nowMs = 1_780_000_000_000;
+          for (const [waitMs, amount] of moves) {
+            nowMs += waitMs;
+            window.roll(nowMs);
+            window.add(amount);
+            spends.push({ atMs: nowMs, amount });
+            const since = (fromMs: number): number =>
+              spends.reduce((sum, spend) => (spend.atMs > fromMs ? sum + spend.amount : sum), 0);
+            expect(window.spent).toBeGreaterThanOrEqual(since(nowMs - lengthMs));
+            expect(window.spent).toBeLessThanOrEqual(since(nowMs - lengthMs - lengthMs / 60 - 1));
+          }
+        }),
+        { numRuns: 500 },
+      );
+    },
+  );
 
   it("has freed what was asked for after the wait it told, and not yet a millisecond before", () => {
     fc.assert(

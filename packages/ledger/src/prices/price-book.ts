@@ -38,9 +38,16 @@ export class PriceBook {
   /** Throws `config_invalid` that names every row which is no price. */
   constructor(options: PriceBookOptions = {}) {
     const problems: string[] = [];
-    for (const [id, rows] of options.deployments ?? []) this.#deployments.set(id, new PriceTable(rows, `deployment ${id}`, problems));
-    this.#tables = [new PriceTable(options.rows ?? [], "file", problems), new PriceTable(options.builtIn ?? BUILT_IN_PRICES, "built-in", problems)];
-    if (problems.length > 0) throw new GatewayError("config_invalid", `Prices are invalid. ${problems.join("; ")}.`, { details: { problems } });
+    for (const [id, rows] of options.deployments ?? [])
+      this.#deployments.set(id, new PriceTable(rows, `deployment ${id}`, problems));
+    this.#tables = [
+      new PriceTable(options.rows ?? [], "file", problems),
+      new PriceTable(options.builtIn ?? BUILT_IN_PRICES, "built-in", problems),
+    ];
+    if (problems.length > 0)
+      throw new GatewayError("config_invalid", `Prices are invalid. ${problems.join("; ")}.`, {
+        details: { problems },
+      });
   }
 
   /** The price of a call to a deployment's model at a time, or null when nobody priced it. */
@@ -51,7 +58,9 @@ export class PriceBook {
   }
 
   #look(deploymentId: string, model: string): Dated {
-    const rows = this.#deployments.get(deploymentId)?.find(model) ?? this.#tables.map((table) => table.find(model)).find((found) => found !== null);
+    const rows =
+      this.#deployments.get(deploymentId)?.find(model) ??
+      this.#tables.map((table) => table.find(model)).find((found) => found !== null);
     if (this.#remembered >= MAX_REMEMBERED) {
       this.#found.clear();
       this.#remembered = 0;

@@ -45,7 +45,8 @@ export function compilePrice(row: PriceRow, table: string): PriceReading {
   const reader = new RowReader();
   const fromMs = row.from === undefined ? 0 : reader.day(row.from, "from");
   reader.day(row.day, "day");
-  if (!/^[^*\s]+\*?$|^\*$/.test(row.model)) reader.problems.push("model: expected a model id, or a beginning followed by *");
+  if (!/^[^*\s]+\*?$|^\*$/.test(row.model))
+    reader.problems.push("model: expected a model id, or a beginning followed by *");
   if (row.source === "") reader.problems.push("source: expected the page that states the price");
   const cards = [reader.card(row, "", 0)];
   for (const [index, tier] of (row.tiers ?? []).entries()) {
@@ -54,15 +55,20 @@ export function compilePrice(row: PriceRow, table: string): PriceReading {
     if (!Number.isSafeInteger(tier.aboveInputTokens) || tier.aboveInputTokens <= last)
       reader.problems.push(`${path}aboveInputTokens: expected a whole number above ${last}`);
     for (const name of OPTIONAL_RATES)
-      if (row[name] !== undefined && tier[name] === undefined) reader.problems.push(`${path}${name}: expected, since the row has it`);
+      if (row[name] !== undefined && tier[name] === undefined)
+        reader.problems.push(`${path}${name}: expected, since the row has it`);
     cards.push(reader.card(tier, path, tier.aboveInputTokens));
   }
   const serverTools = new Map<string, NanoUsd>();
-  for (const [name, usd] of Object.entries(row.serverTools ?? {})) serverTools.set(name, reader.amount(usd, `serverTools.${name}`));
+  for (const [name, usd] of Object.entries(row.serverTools ?? {}))
+    serverTools.set(name, reader.amount(usd, `serverTools.${name}`));
   const perRequestNanoUsd = reader.amount(row.perRequest ?? 0, "perRequest");
   if (reader.problems.length > 0) return { ok: false, problems: reader.problems };
   const id = `${table}:${row.model}@${row.from ?? row.day}`;
-  return { ok: true, price: { id, model: row.model, fromMs, source: row.source, day: row.day, cards, perRequestNanoUsd, serverTools } };
+  return {
+    ok: true,
+    price: { id, model: row.model, fromMs, source: row.source, day: row.day, cards, perRequestNanoUsd, serverTools },
+  };
 }
 
 class RowReader {
@@ -92,7 +98,10 @@ class RowReader {
   card(rates: PriceRates, path: string, aboveInputTokens: number): RateCard {
     const input = this.rate(rates.input, `${path}input`);
     const output = this.rate(rates.output, `${path}output`);
-    const other = (name: "cacheRead" | "inputAudio" | "inputImage" | "reasoning" | "outputAudio", fallback: Rate): Rate => {
+    const other = (
+      name: "cacheRead" | "inputAudio" | "inputImage" | "reasoning" | "outputAudio",
+      fallback: Rate,
+    ): Rate => {
       const usd = rates[name];
       return usd === undefined ? fallback : this.rate(usd, path + name);
     };
@@ -112,7 +121,10 @@ class RowReader {
   cacheWrites(writes: PriceRates["cacheWrite"], path: string, input: Rate): RateCard["cacheWrites"] {
     if (writes === undefined) return [{ seconds: 0, rate: input }];
     if (typeof writes === "number") return [{ seconds: 0, rate: this.rate(writes, path) }];
-    const byTtl = Object.entries(writes).map(([ttl, usd]) => ({ seconds: Number(ttl), rate: this.rate(usd, `${path}.${ttl}`) }));
+    const byTtl = Object.entries(writes).map(([ttl, usd]) => ({
+      seconds: Number(ttl),
+      rate: this.rate(usd, `${path}.${ttl}`),
+    }));
     if (byTtl.length === 0 || byTtl.some(({ seconds }) => !Number.isSafeInteger(seconds) || seconds <= 0))
       this.problems.push(`${path}: expected rates by time to live in whole seconds`);
     return byTtl.toSorted((one, other) => one.seconds - other.seconds);

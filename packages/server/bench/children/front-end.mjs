@@ -53,23 +53,23 @@ const BARE = {
       res.end(ANSWER);
     });
   },
-  "express": () => {
+  express: () => {
     const app = express();
     app.use(express.json());
     app.post(ROUTE, (_req, res) => res.type("application/json").send(CHAT_ANSWER));
     return app;
   },
-  "fastify": async () => {
+  fastify: async () => {
     const app = Fastify();
     app.post(ROUTE, (_request, reply) => reply.type("application/json").send(CHAT_ANSWER));
     await app.ready();
     return (req, res) => app.routing(req, res);
   },
-  "fetch": () => async (request) => {
+  fetch: () => async (request) => {
     await request.json();
     return new Response(CHAT_ANSWER, { headers: { "content-type": "application/json" } });
   },
-  "hono": () => {
+  hono: () => {
     const app = new Hono();
     app.post(ROUTE, async (context) => {
       await context.req.json();
@@ -85,15 +85,15 @@ const BARE = {
 
 const MOUNTED = {
   "node:http": () => createNodeHandler(gateway, { basePath: PREFIX, principal }),
-  "express": () => express().use(PREFIX, expressGateway(gateway, { principal })),
-  "fastify": async () => {
+  express: () => express().use(PREFIX, expressGateway(gateway, { principal })),
+  fastify: async () => {
     const app = Fastify();
     app.register(fastifyGateway, { gateway, prefix: PREFIX, principal });
     await app.ready();
     return (req, res) => app.routing(req, res);
   },
-  "fetch": () => fetchGateway(gateway, { basePath: PREFIX, principal }),
-  "hono": () => {
+  fetch: () => fetchGateway(gateway, { basePath: PREFIX, principal }),
+  hono: () => {
     const serveLlm = fetchGateway(gateway, { basePath: PREFIX, principal });
     return new Hono().all(`${PREFIX}/*`, (context) => serveLlm(context.req.raw)).fetch;
   },

@@ -1,6 +1,14 @@
 // What a front end needs of the gateway that it serves. Every gateway of `createGateway` has it; front ends see no more of one.
 
-import type { BodyPool, ClientRequest, EncodedRefusal, HandleOptions, HeaderList, Logger, Responder } from "@dragoman/core";
+import type {
+  BodyPool,
+  ClientRequest,
+  EncodedRefusal,
+  HandleOptions,
+  HeaderList,
+  Logger,
+  Responder,
+} from "@dragoman/core";
 
 /** The side of a gateway that faces front ends. */
 export interface EmbeddedGateway {

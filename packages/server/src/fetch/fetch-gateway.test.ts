@@ -68,7 +68,7 @@ describe("bodies", () => {
   });
 
   it("announced as too large are not read", async () => {
-    const pull = vi.fn();
+    const pull = vi.fn<() => void>();
     const body = new ReadableStream({ pull }, { highWaterMark: 0 });
     const response = await fetchGateway(makeRig().gateway)(post(body, { headers: { "content-length": "9" } }));
     expect(await response.text()).toBe("too-large");
@@ -78,7 +78,7 @@ describe("bodies", () => {
   it("that do not end in time are cancelled", async () => {
     vi.useFakeTimers();
     try {
-      const cancel = vi.fn();
+      const cancel = vi.fn<() => void>();
       const answer = fetchGateway(makeRig().gateway)(post(new ReadableStream({ cancel })));
       await vi.advanceTimersByTimeAsync(60_000);
       expect(await (await answer).text()).toBe("timeout");

@@ -38,7 +38,8 @@ export function fetchGateway<HostRequest extends Request = Request>(
       const refusal = gateway.encodeRefusal(status, code, message, target ?? pathname, [...headers].flat());
       return new Response(refusal.body, { status, headers: pairsOf(refusal.headers) });
     };
-    if (target === null) return refuse(404, "route_not_found", "The path is not below the one that this gateway is mounted at.");
+    if (target === null)
+      return refuse(404, "route_not_found", "The path is not below the one that this gateway is mounted at.");
     let principal;
     try {
       principal = identify === null ? undefined : await identify(request);

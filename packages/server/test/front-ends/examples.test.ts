@@ -34,31 +34,35 @@ describe.each(["express", "fastify"])("examples/%s", (name) => {
   let example: ChildProcess | null = null;
   afterEach(() => example?.kill("SIGKILL"));
 
-  it("streams to its sessions, keeps its own route, and ends when told to", { timeout: PROCESS_TIMEOUT_MS }, async () => {
-    example = spawn(process.execPath, ["--import", "tsx", `examples/${name}/server.ts`], {
-      cwd: REPOSITORY,
-      env: environment(),
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    if (example.stdout === null) throw new Error("The example has no output.");
-    const [line] = (await once(createInterface({ input: example.stdout }), "line")) as [string];
-    const url = line.replace("listening on ", "");
-    const post = (path: string, body: object, session: string): Promise<Response> =>
-      fetch(url + path, {
-        method: "POST",
-        headers: { "content-type": "application/json", "x-session": session },
-        body: JSON.stringify(body),
+  it(
+    "streams to its sessions, keeps its own route, and ends when told to",
+    { timeout: PROCESS_TIMEOUT_MS },
+    async () => {
+      example = spawn(process.execPath, ["--import", "tsx", `examples/${name}/server.ts`], {
+        cwd: REPOSITORY,
+        env: environment(),
+        stdio: ["ignore", "pipe", "inherit"],
       });
-    const question = { model: "chat", max_tokens: 20, stream: true, messages: [{ role: "user", content: "Hello" }] };
-    const answered = await post("/llm/v1/messages", question, "session-of-ada");
-    expect(answered.status).toBe(200);
-    expect(await answered.text()).toContain("message_stop");
-    expect((await post("/llm/v1/messages", question, "of-somebody-else")).status).toBe(401);
-    expect(await (await post("/notes", { text: "mine" }, "")).json()).toEqual({ saved: { text: "mine" } });
-    const exit = once(example, "exit");
-    example.kill("SIGTERM");
-    expect(await exit).toEqual([0, null]);
-  });
+      if (example.stdout === null) throw new Error("The example has no output.");
+      const [line] = (await once(createInterface({ input: example.stdout }), "line")) as [string];
+      const url = line.replace("listening on ", "");
+      const post = (path: string, body: object, session: string): Promise<Response> =>
+        fetch(url + path, {
+          method: "POST",
+          headers: { "content-type": "application/json", "x-session": session },
+          body: JSON.stringify(body),
+        });
+      const question = { model: "chat", max_tokens: 20, stream: true, messages: [{ role: "user", content: "Hello" }] };
+      const answered = await post("/llm/v1/messages", question, "session-of-ada");
+      expect(answered.status).toBe(200);
+      expect(await answered.text()).toContain("message_stop");
+      expect((await post("/llm/v1/messages", question, "of-somebody-else")).status).toBe(401);
+      expect(await (await post("/notes", { text: "mine" }, "")).json()).toEqual({ saved: { text: "mine" } });
+      const exit = once(example, "exit");
+      example.kill("SIGTERM");
+      expect(await exit).toEqual([0, null]);
+    },
+  );
 });
 
 describe("examples that run to their end", () => {

@@ -23,7 +23,11 @@ import type { ScriptedUpstream } from "../../src/scripted-upstream/index.ts";
 import { buildStackConfig } from "../harness/stack-config.ts";
 
 const PRINCIPAL = { id: "host" };
-const BODY = JSON.stringify({ model: "messages/scripted-text", max_tokens: 9, messages: [{ role: "user", content: "Hi" }] });
+const BODY = JSON.stringify({
+  model: "messages/scripted-text",
+  max_tokens: 9,
+  messages: [{ role: "user", content: "Hi" }],
+});
 const STREAMED = JSON.stringify({ ...(JSON.parse(BODY) as object), stream: true });
 
 let upstream: ScriptedUpstream;
@@ -155,7 +159,10 @@ describe("middleware in front of the gateway", () => {
 
   it("of Fastify may set headers on the reply", async () => {
     const app = Fastify();
-    app.addHook("onRequest", async (_request, reply) => void reply.header("access-control-allow-origin", "https://page.test"));
+    app.addHook(
+      "onRequest",
+      async (_request, reply) => void reply.header("access-control-allow-origin", "https://page.test"),
+    );
     await app.register(fastifyGateway, { gateway, prefix: "/llm", principal: PRINCIPAL });
     const response = await post(`${await app.listen({ host: "127.0.0.1", port: 0 })}/llm/v1/messages`);
     expect(await response.text()).toContain("Hello!");
@@ -175,7 +182,12 @@ describe("middleware in front of the gateway", () => {
 
 describe("paths that are not the gateway's", () => {
   it.each([
-    { name: "below the mount are a 404 in the client's dialect", passUnknown: false, status: 404, text: "no such path" },
+    {
+      name: "below the mount are a 404 in the client's dialect",
+      passUnknown: false,
+      status: 404,
+      text: "no such path",
+    },
     { name: "below the mount go to next() with passUnknown", passUnknown: true, status: 200, text: "a route behind" },
   ])("$name", async ({ passUnknown, status, text }) => {
     const app = express();
@@ -190,21 +202,28 @@ describe("paths that are not the gateway's", () => {
     expect((await post(`${url}/llm/v1/messages?beta=true`)).status).toBe(200);
   });
 
-  it.each(["/v1/messages", "/llmx/v1/messages", "/other/llm/v1/messages"])("%s is a 404 outside of the base path", async (path) => {
-    const options = { basePath: "/llm/", principal: PRINCIPAL };
-    const handler = createNodeHandler(gateway, options);
-    const server = createServer(handler);
-    servers.push(server);
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const overHttp = await post(url + path, BODY, { "anthropic-version": "2023-06-01" });
-    const request = new Request(url + path, { method: "POST", headers: { "anthropic-version": "2023-06-01" }, body: BODY });
-    for (const response of [overHttp, await fetchGateway(gateway, options)(request)]) {
-      expect(response.status).toBe(404);
-      expect(await response.json()).toMatchObject({ type: "error", error: { type: "not_found_error" } });
-    }
-    expect((await post(`${url}/llm/v1/messages`)).status).toBe(200);
-  });
+  it.each(["/v1/messages", "/llmx/v1/messages", "/other/llm/v1/messages"])(
+    "%s is a 404 outside of the base path",
+    async (path) => {
+      const options = { basePath: "/llm/", principal: PRINCIPAL };
+      const handler = createNodeHandler(gateway, options);
+      const server = createServer(handler);
+      servers.push(server);
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const overHttp = await post(url + path, BODY, { "anthropic-version": "2023-06-01" });
+      const request = new Request(url + path, {
+        method: "POST",
+        headers: { "anthropic-version": "2023-06-01" },
+        body: BODY,
+      });
+      for (const response of [overHttp, await fetchGateway(gateway, options)(request)]) {
+        expect(response.status).toBe(404);
+        expect(await response.json()).toMatchObject({ type: "error", error: { type: "not_found_error" } });
+      }
+      expect((await post(`${url}/llm/v1/messages`)).status).toBe(200);
+    },
+  );
 });
 
 describe("options that cannot be meant", () => {

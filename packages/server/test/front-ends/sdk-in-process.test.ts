@@ -30,7 +30,7 @@ afterEach(() => upstream.clear());
 afterAll(async () => {
   await upstream.close();
   await gateway.close();
-  expect(gateway.hasFailedTask).toBe(false);
+  if (gateway.hasFailedTask) throw new Error("A task of the gateway failed.");
 });
 
 const USER = { role: "user" as const, content: "Hi" };
@@ -76,7 +76,8 @@ describe.each(["chat", "messages"])("with a model of the %s upstream", (provider
     for (const model of models) {
       expect((await generateText({ model, prompt: "Hi", maxOutputTokens: 50, maxRetries: 0 })).text).toBe(HELLO);
       let text = "";
-      for await (const delta of streamText({ model, prompt: "Hi", maxOutputTokens: 50, maxRetries: 0 }).textStream) text += delta;
+      for await (const delta of streamText({ model, prompt: "Hi", maxOutputTokens: 50, maxRetries: 0 }).textStream)
+        text += delta;
       expect(text).toBe(HELLO);
     }
   });
@@ -88,7 +89,9 @@ describe.each(["chat", "messages"])("with a model of the %s upstream", (provider
       model,
       prompt: "Weather?",
       maxRetries: 0,
-      tools: { weather: tool({ inputSchema: jsonSchema({ type: "object", properties: { city: { type: "string" } } }) }) },
+      tools: {
+        weather: tool({ inputSchema: jsonSchema({ type: "object", properties: { city: { type: "string" } } }) }),
+      },
     });
     expect(toolCalls.map(({ toolName }) => toolName)).toEqual(["weather"]);
   });
@@ -102,7 +105,12 @@ describe("errors", () => {
     const message = anthropic().messages.create({ model, max_tokens: 9, messages: [USER] });
     await expect(message).rejects.toBeInstanceOf(RateLimitError);
     const provider = createAnthropic({ fetch: gateway.as({ id: "worker" }).fetch, apiKey: "unused" });
-    const generated = generateText({ model: provider("nobody/knows"), prompt: "Hi", maxOutputTokens: 50, maxRetries: 0 });
+    const generated = generateText({
+      model: provider("nobody/knows"),
+      prompt: "Hi",
+      maxOutputTokens: 50,
+      maxRetries: 0,
+    });
     await expect(generated).rejects.toSatisfy((error) => APICallError.isInstance(error) && error.statusCode === 404);
   });
 
@@ -179,11 +187,17 @@ describe("requests as fetch takes them", () => {
   const body = JSON.stringify({ model: "messages/scripted-text", max_tokens: 9, messages: [USER] });
   const headers = { "content-type": "application/json" };
   const url = "https://api.anthropic.com/v1/messages";
-  const rows: readonly { readonly name: string; readonly call: () => readonly [string | URL | Request, RequestInit?] }[] = [
+  const rows: readonly {
+    readonly name: string;
+    readonly call: () => readonly [string | URL | Request, RequestInit?];
+  }[] = [
     { name: "a string and a text", call: () => [url, { method: "post", headers, body }] },
     { name: "a URL and bytes", call: () => [new URL(url), { method: "POST", headers, body: Buffer.from(body) }] },
     { name: "a Request", call: () => [new Request(url, { method: "POST", headers, body })] },
-    { name: "a Request with its headers overridden", call: () => [new Request(url, { method: "POST", body }), { headers }] },
+    {
+      name: "a Request with its headers overridden",
+      call: () => [new Request(url, { method: "POST", body }), { headers }],
+    },
     { name: "a blob", call: () => [url, { method: "POST", headers, body: new Blob([body]) }] },
     {
       name: "a stream",

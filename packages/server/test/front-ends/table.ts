@@ -23,7 +23,7 @@ function ask(stack: MountedStack, path: string, body: object, init: RequestInit 
     ...init,
     headers: {
       "content-type": "application/json",
-      "authorization": `Bearer ${KEY}`,
+      authorization: `Bearer ${KEY}`,
       [SESSION_HEADER]: "of-ada",
       ...(path === "/v1/messages" ? { "anthropic-version": "2023-06-01" } : {}),
       ...(init.headers as Record<string, string> | undefined),
@@ -94,7 +94,10 @@ export function describeFrontEnd(frontEnd: FrontEnd): void {
 
     it.each(ROUTES)("are streamed on $path: their beginning comes before the upstream's end", async (route) => {
       const { dialect, path, last } = route;
-      const response = await ask(mounted.stack, path, { model: `${dialect}/scripted-text:stall-after-6`, stream: true });
+      const response = await ask(mounted.stack, path, {
+        model: `${dialect}/scripted-text:stall-after-6`,
+        stream: true,
+      });
       expect(response.headers.get("content-type")).toMatch(/^text\/event-stream/);
       expect(response.headers.get("cache-control")).toContain("no-transform");
       const reader = readerOf(response);
@@ -117,7 +120,9 @@ export function describeFrontEnd(frontEnd: FrontEnd): void {
     it("say 404 and 405 in the client's dialect", async () => {
       const missing = await ask(mounted.stack, "/v1/nothing", {});
       expect(missing.status).toBe(404);
-      expect(await missing.json()).toMatchObject({ error: { message: expect.stringContaining("no such path") as string } });
+      expect(await missing.json()).toMatchObject({
+        error: { message: expect.stringContaining("no such path") as string },
+      });
       const method = await mounted.stack.fetch(`${mounted.stack.baseUrl}/v1/messages`);
       expect(method.status).toBe(405);
       expect(await method.json()).toMatchObject({ type: "error" });
@@ -129,7 +134,7 @@ export function describeFrontEnd(frontEnd: FrontEnd): void {
       const { stack } = mounted;
       const broken = await stack.fetch(`${stack.baseUrl}/v1/messages`, {
         method: "POST",
-        headers: { "content-type": "application/json", "authorization": `Bearer ${KEY}` },
+        headers: { "content-type": "application/json", authorization: `Bearer ${KEY}` },
         body: '{"model": }',
       });
       expect(broken.status).toBe(400);
@@ -256,7 +261,7 @@ export function describeFrontEnd(frontEnd: FrontEnd): void {
     (identification) => {
       const mounted = start(identification);
       const asSession = (session: string, model: string = "messages/scripted-text"): Promise<Response> =>
-        ask(mounted.stack, "/v1/messages", { model }, { headers: { [SESSION_HEADER]: session, "authorization": "" } });
+        ask(mounted.stack, "/v1/messages", { model }, { headers: { [SESSION_HEADER]: session, authorization: "" } });
 
       it("are served without a key, under their own name", async () => {
         const response = await asSession("of-ada");

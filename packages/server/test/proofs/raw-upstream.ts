@@ -2,6 +2,7 @@
 // it is told. Requests with `content-length` only, which is what the gateway sends.
 import { createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
+import { setImmediate as turn } from "node:timers/promises";
 
 /** Head of a streamed answer; the body is chunked. */
 export const STREAM_HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
@@ -56,9 +57,10 @@ export class RawCall {
     return bytes.subarray(own.byteLength);
   }
 
-  /** Writes, and waits for room when the socket wants that. */
+  /** Writes, and waits for room when the socket wants that; on a lost connection, for the next turn of the event loop. */
   async write(text: string | Uint8Array): Promise<void> {
-    if (this.socket.destroyed || this.socket.write(text)) return;
+    if (this.socket.destroyed) return turn();
+    if (this.socket.write(text)) return;
     await new Promise<void>((resolve) => {
       const finish = (): void => {
         this.socket.off("drain", finish);

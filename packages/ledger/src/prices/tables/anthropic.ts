@@ -27,7 +27,9 @@ const row = (model: string, rates: Rates, more: Partial<PriceRow> = {}): PriceRo
   ...more,
 });
 
-const above = (aboveInputTokens: number, rates: Rates): Partial<PriceRow> => ({ tiers: [{ aboveInputTokens, ...ratesOf(rates) }] });
+const above = (aboveInputTokens: number, rates: Rates): Partial<PriceRow> => ({
+  tiers: [{ aboveInputTokens, ...ratesOf(rates) }],
+});
 
 const OPUS_4: Rates = [15, 18.75, 30, 1.5, 75];
 const OPUS_4_5: Rates = [5, 6.25, 10, 0.5, 25];

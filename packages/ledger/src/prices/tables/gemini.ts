@@ -8,7 +8,11 @@ const LONG_PROMPT = 200_000;
 /** Input, cached input, output. */
 type Rates = readonly [input: number, cached: number, output: number];
 
-const ratesOf = ([input, cacheRead, output]: Rates): Omit<PriceTier, "aboveInputTokens"> => ({ input, cacheRead, output });
+const ratesOf = ([input, cacheRead, output]: Rates): Omit<PriceTier, "aboveInputTokens"> => ({
+  input,
+  cacheRead,
+  output,
+});
 
 const row = (model: string, rates: Rates, more: Partial<PriceRow> = {}): PriceRow => ({
   model,

@@ -36,7 +36,11 @@ const writes = (halfHour: number, halfDay: number): { readonly cacheWrite: Reado
 });
 
 /** Models with priced cache writes: a write costs 1.25 × input for half an hour and 2.5 × input for twelve hours. */
-const newer = (model: string, [input, cached, output]: readonly [number, number, number], more: Partial<PriceRow> = {}): PriceRow =>
+const newer = (
+  model: string,
+  [input, cached, output]: readonly [number, number, number],
+  more: Partial<PriceRow> = {},
+): PriceRow =>
   row(model, [input, cached, output], {
     ...writes(times(input, 1.25), times(input, 2.5)),
     tiers: [
@@ -57,7 +61,10 @@ const GPT_5_2: Rates = [1.75, 0.175, 14];
 /** OpenAI's models. */
 export const OPENAI_PRICES: readonly PriceRow[] = [
   newer("gpt-6.2-astra", [8, 0.4, 40], { day: "2026-11-30" }),
-  newer("gpt-6.2-sol", [2, 0.1, 10], { source: "https://developers.openai.com/api/docs/models/gpt-6.2-sol", day: "2026-11-30" }),
+  newer("gpt-6.2-sol", [2, 0.1, 10], {
+    source: "https://developers.openai.com/api/docs/models/gpt-6.2-sol",
+    day: "2026-11-30",
+  }),
   newer("gpt-6.1-sol", [2, 0.1, 10]),
   newer("gpt-6.1-terra", [1, 0.05, 5]),
   newer("gpt-6-astra", [10, 1, 50]),
