@@ -1,6 +1,7 @@
-// Where the built entry files of this package lie: processes and worker threads are started by path, which only the build has.
-import { existsSync } from "node:fs";
-import { dirname, basename, join } from "node:path";
+// What this package knows of its own place: its version, and its built entry files. Processes and worker threads are started by path,
+// which only the build has.
+import { existsSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
@@ -9,13 +10,24 @@ import { fileURLToPath } from "node:url";
  * @throws Error when the package was not built.
  */
 export function packageEntry(name: string): string {
+  const entry = join(packageRoot(), "dist", `${name}.js`);
+  if (!existsSync(entry)) throw new Error(`${entry} does not exist: build the package first`);
+  return entry;
+}
+
+/** Version of this package. */
+export function packageVersion(): string {
+  const manifest = JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8")) as { readonly version: string };
+  return manifest.version;
+}
+
+/** The folder above `src` or `dist`, in either of which this file lies at some depth. */
+function packageRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!["dist", "src"].includes(basename(folder))) {
     const parent = dirname(folder);
     if (parent === folder) throw new Error("this file lies in neither src nor dist");
     folder = parent;
   }
-  const entry = join(dirname(folder), "dist", `${name}.js`);
-  if (!existsSync(entry)) throw new Error(`${entry} does not exist: build the package first`);
-  return entry;
+  return dirname(folder);
 }

@@ -11,16 +11,27 @@ export { createWireClient } from "./wire/index.ts";
 export type { WireClient, WireClientOptions, WireStats } from "./wire/index.ts";
 export { createPinoLogger } from "./telemetry/pino-logger.ts";
 export { VERSION } from "./version.ts";
-export { BodyPool, GatewayError, isGatewayError } from "@dragoman/core";
+export { BodyPool, Edits, GatewayError, isGatewayError, retainText, textToString } from "@dragoman/core";
 export type {
   ClientRequest,
+  CommitVerdict,
+  CommitView,
+  EventHook,
+  EventTap,
   ExchangeOutcome,
   Explanation,
   ExplainRequest,
   GatewayConfig,
+  Hook,
+  HookBlock,
+  HookView,
   Logger,
   Principal,
+  RequestHook,
+  RequestVerdict,
+  RequestView,
   Responder,
   Settlement,
   SettlementRule,
+  StreamEvent,
 } from "@dragoman/core";

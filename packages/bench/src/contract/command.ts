@@ -6,7 +6,9 @@ export interface CommandOutput {
   print(line: string): void;
   /** Progress and problems; not part of the result. */
   note(line: string): void;
-  /** Whether `note` reaches a terminal, for progress bars that redraw. */
+  /** State of a long task; on a terminal the next line replaces it. */
+  progress(line: string): void;
+  /** Whether notes reach a terminal. */
   readonly isTerminal: boolean;
 }
 

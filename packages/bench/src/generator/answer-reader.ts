@@ -77,7 +77,7 @@ export class AnswerReader {
     }
     this.#carry = EMPTY;
     const rest = all.subarray(end + HEAD_END.length);
-    this.#startBody(all.latin1Slice(0, end));
+    this.#startBody(all.toString("latin1", 0, end));
     return rest;
   }
 
@@ -127,7 +127,7 @@ export class AnswerReader {
       return EMPTY;
     }
     this.#carry = EMPTY;
-    onLine(all.latin1Slice(0, end));
+    onLine(all.toString("latin1", 0, end));
     return all.subarray(end + CRLF.length);
   }
 

@@ -200,7 +200,7 @@ function dialectOf(path: string): TrafficDialect | undefined {
 function asksForStream(body: readonly Buffer[]): boolean {
   let tail = "";
   for (const chunk of body) {
-    const text = tail + chunk.latin1Slice();
+    const text = tail + chunk.toString("latin1");
     if (STREAM_FLAG.test(text)) return true;
     tail = text.slice(-OVERLAP_BYTES);
   }

@@ -72,7 +72,7 @@ export class RequestReader {
       return EMPTY;
     }
     this.#carry = EMPTY;
-    onText(all.latin1Slice(0, at));
+    onText(all.toString("latin1", 0, at));
     return all.subarray(at + end.length);
   }
 

@@ -79,8 +79,9 @@ export async function runRepetition(context: ProcedureContext, task: RepetitionT
   try {
     started = await startTarget(context, task);
   } catch (error) {
-    const record = { ...identity, ...failed(messageOf(error)), authentication: undefined, workers: undefined };
-    return { record, raw: { format: RECORD_FORMAT, gateway: undefined, direct: undefined } };
+    const { raw, ...measured } = failed(messageOf(error));
+    const record = { ...identity, ...measured, authentication: undefined, workers: undefined };
+    return { record, raw: { format: RECORD_FORMAT, ...raw } };
   }
   const { gatewayHost, gatewayCores } = context;
   const run = new RepetitionRun(context, task, started);

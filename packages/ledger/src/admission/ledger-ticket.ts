@@ -15,7 +15,7 @@ import type {
 } from "@dragoman/core";
 
 import { costOfUsage } from "../cost/index.ts";
-import { entryUsageOf } from "../entries/ledger-entry.ts";
+import { entryOf } from "./entry-of.ts";
 import { estimateCall, settledUsage, type CallFacts } from "../estimate/index.ts";
 import { addNanoUsd, chargedTokens } from "../money/index.ts";
 import { isTighter, type Amounts, type Blocked, type Scope, type ScopeAccount } from "../limits/index.ts";
@@ -176,34 +176,23 @@ export class LedgerTicket implements Ticket {
       deployment?.book(taken, nowMs, onAlert);
       if (settlement.rule === "actual") learned.learn(request.model, this.#principal.id, taken.outputTokens);
     }
-    const { id, owner, tags } = this.#principal;
-    this.#desk.sink.append({
-      id: `${this.#exchange.requestId}/${this.#attempts}`,
-      requestId: this.#exchange.requestId,
-      attempt: this.#attempts,
-      rule: settlement.rule,
-      usageSource: source,
-      usage: usage === null ? null : entryUsageOf(usage),
-      deliveredBytes: settlement.deliveredBytes,
-      priceId: price?.id ?? null,
-      costNanoUsd,
-      overdrawnNanoUsd: costNanoUsd !== null && costNanoUsd > heldNanoUsd ? costNanoUsd - heldNanoUsd : 0,
-      openedMs: this.#exchange.startedMs,
-      startedMs: settlement.startedMs,
-      endedMs: settlement.endedMs,
-      key: id,
-      owner,
-      endUser: this.#endUser,
-      tags,
-      model: request.model,
-      deployment: settlement.deploymentId,
-      provider,
-      upstreamModel: settlement.upstreamModel,
-      upstreamRequestId: settlement.upstreamRequestId,
-      generation: this.#exchange.generation ?? null,
-      clientDialect: this.#exchange.clientDialect ?? null,
-      providerDialect: settlement.providerDialect ?? null,
-    });
+    const overdrawnNanoUsd = Math.max((costNanoUsd ?? 0) - heldNanoUsd, 0);
+    this.#desk.sink.append(
+      entryOf({
+        attempt: this.#attempts,
+        settlement,
+        provider,
+        usage,
+        source,
+        priceId: price?.id ?? null,
+        costNanoUsd,
+        overdrawnNanoUsd,
+        exchange: this.#exchange,
+        principal: this.#principal,
+        endUser: this.#endUser,
+        model: request.model,
+      }),
+    );
   }
 
   #unsettled(): Settlement {

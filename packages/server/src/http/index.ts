@@ -7,4 +7,3 @@ export type { HttpLimits } from "./http-limits.ts";
 export { createHttpServer } from "./http-server.ts";
 export type { HttpServer, HttpServerOptions } from "./http-server.ts";
 export type { ConnectionProblem } from "./node-handler.ts";
-export type { EncodeRefusal, Refusal, RefusalCode } from "./refusal.ts";

@@ -1,0 +1,184 @@
+// Checks the instrument before it measures anything: does it count right, merge right, keep its schedule, how much can it offer, and
+// how fast is the mock on its own?
+import type { SelfTestCheck, SelfTestRecord } from "../contract/record.ts";
+import type { LoadSpec } from "../generator/load-spec.ts";
+import { createHistogram, mergeEncoded } from "../histogram/histogram.ts";
+import { directTraffic } from "../matrix/direct-traffic.ts";
+import { prepareRequests } from "../matrix/prepare-requests.ts";
+import { SCENARIOS } from "../matrix/scenarios.ts";
+import type { StartedMock } from "../host/host.ts";
+import type { MockClient } from "../mock/mock-client.ts";
+import type { LoadRunner } from "../procedure/load-runner.ts";
+import { roundDown } from "../topology/scale-cells.ts";
+import type { Topology } from "../topology/topologies.ts";
+import { VALIDITY_BOUNDS, voidReasons } from "../validity/validity.ts";
+
+/** What the self-test runs on. */
+export interface SelfTestContext {
+  readonly topology: Topology;
+  readonly mock: StartedMock;
+  readonly mockClient: MockClient;
+  readonly runner: LoadRunner;
+  readonly areCoresShared: boolean;
+  readonly seed: number;
+  readonly note: (line: string) => void;
+}
+
+const COUNTING_RPS = 200;
+const COUNTING_SECONDS = 2;
+const COUNTING_EVERY = 10;
+const CAPACITY_START_RPS = 500;
+const CAPACITY_MAX_RPS = 200_000;
+const CAPACITY_WARM_UP_SECONDS = 1;
+const CAPACITY_SECONDS = 2;
+const CAPACITY_PRECISION = 0.2;
+const MIN_USEFUL_RPS = 100;
+
+/** Runs all checks. A failed check does not stop the run; it makes the results unpublishable. */
+export async function runSelfTest(context: SelfTestContext): Promise<SelfTestRecord> {
+  await context.mockClient.setProfile("L0");
+  const merging = checkMerging();
+  context.note("self-test: counting");
+  const counting = await checkCounting(context);
+  context.note("self-test: capacity");
+  await warmInstrument(context);
+  const capacityRps = await findCapacity(context);
+  const capacity: SelfTestCheck = {
+    name: "capacity",
+    passed: capacityRps >= MIN_USEFUL_RPS,
+    detail: `generator and mock hold ${capacityRps} requests/s within the validity rules (at least ${MIN_USEFUL_RPS})`,
+  };
+  context.note("self-test: mock latency and schedule");
+  const others = await checkLatencyAndSchedule(context, capacityRps);
+  const checks = [merging, counting, capacity, ...others];
+  return { passed: checks.every((check) => check.passed), checks, capacityRps };
+}
+
+function directSpec(
+  context: SelfTestContext,
+  pace: LoadSpec["pace"],
+  windows: Pick<LoadSpec, "warmUpSeconds" | "measureSeconds">,
+): LoadSpec {
+  const { mock, topology, seed } = context;
+  return {
+    host: mock.host,
+    port: mock.port,
+    requests: prepareRequests(SCENARIOS.S1, {
+      traffic: directTraffic,
+      authority: `${mock.host}:${mock.port}`,
+      context: { mockHost: mock.host, mockPort: mock.port },
+      rejectionStatuses: [],
+    }),
+    pace,
+    ...windows,
+    timeoutMs: topology.timeoutMs,
+    maxConnections: topology.maxConnections,
+    seed,
+  };
+}
+
+function checkMerging(): SelfTestCheck {
+  const whole = createHistogram();
+  const parts = [createHistogram(), createHistogram(), createHistogram()];
+  for (let sample = 1; sample <= 30_000; sample += 1) {
+    const value = (sample * 7919) % 1_000_003;
+    whole.record(value);
+    parts[sample % parts.length]?.record(value);
+  }
+  const merged = mergeEncoded(parts.map((part) => part.encode()));
+  const passed = merged.encode() === whole.encode();
+  for (const histogram of [whole, merged, ...parts]) histogram.destroy();
+  return { name: "merging", passed, detail: `30,000 samples merged from three histograms ${passed ? "equal" : "differ from"} one that saw them all` };
+}
+
+/** Every 10th call fails in a known way: what the generator counts must be what the mock did. */
+async function checkCounting(context: SelfTestContext): Promise<SelfTestCheck> {
+  const { mockClient, runner } = context;
+  const expected = COUNTING_RPS * COUNTING_SECONDS;
+  const pace = { kind: "open", rps: COUNTING_RPS } as const;
+  await mockClient.arm([{ fault: { kind: "status", status: 503 }, every: COUNTING_EVERY }]);
+  const statuses = await runner.run(directSpec(context, pace, { warmUpSeconds: 0, measureSeconds: COUNTING_SECONDS }));
+  await mockClient.arm([{ fault: { kind: "truncate" }, every: COUNTING_EVERY }]);
+  const broken = await runner.run(directSpec(context, pace, { warmUpSeconds: 0, measureSeconds: COUNTING_SECONDS }));
+  await mockClient.arm([]);
+  const counts = {
+    offered: statuses.record.offered,
+    calls: statuses.record.upstreamCalls,
+    refused: statuses.record.statuses["503"],
+    truncated: broken.record.brokenBodies,
+  };
+  const failures = expected / COUNTING_EVERY;
+  const passed =
+    counts.offered === expected &&
+    counts.calls === expected &&
+    counts.refused === failures &&
+    counts.truncated === failures;
+  return {
+    name: "counting",
+    passed,
+    detail: `offered ${counts.offered} and called ${counts.calls ?? "?"} of ${expected}, counted ${counts.refused ?? 0} statuses 503 and ${counts.truncated} cut bodies of ${failures} each`,
+  };
+}
+
+async function warmInstrument(context: SelfTestContext): Promise<void> {
+  const pace = { kind: "closed", connections: 16, maxRequests: 20_000 } as const;
+  await context.runner.run(directSpec(context, pace, { warmUpSeconds: 0, measureSeconds: 3 }));
+}
+
+/** Doubles the direct rate until a validity rule breaks, then halves the interval. */
+async function findCapacity(context: SelfTestContext): Promise<number> {
+  let held = 0;
+  let broken = Number.POSITIVE_INFINITY;
+  let rps = CAPACITY_START_RPS;
+  while (rps <= CAPACITY_MAX_RPS && broken - held > held * CAPACITY_PRECISION) {
+    const reasons = await tryTwice(context, rps);
+    context.note(`self-test: ${rps} requests/s ${reasons.length === 0 ? "held" : reasons.join("; ")}`);
+    if (reasons.length === 0) held = rps;
+    else broken = rps;
+    if (held === 0 && broken <= MIN_USEFUL_RPS) return 0;
+    rps = broken === Number.POSITIVE_INFINITY ? held * 2 : roundDown((held + broken) / 2);
+    if (rps === held || rps === broken) break;
+  }
+  return held;
+}
+
+async function tryTwice(context: SelfTestContext, rps: number): Promise<string[]> {
+  const first = await tryRate(context, rps);
+  return first.length === 0 ? first : tryRate(context, rps);
+}
+
+async function tryRate(context: SelfTestContext, rps: number): Promise<string[]> {
+  const windows = { warmUpSeconds: CAPACITY_WARM_UP_SECONDS, measureSeconds: CAPACITY_SECONDS };
+  const { record } = await context.runner.run(directSpec(context, { kind: "open", rps }, windows));
+  return voidReasons({
+    gateway: undefined,
+    direct: record,
+    scriptedMs: 0,
+    areCoresShared: context.areCoresShared,
+    isClosedLoop: false,
+  });
+}
+
+async function checkLatencyAndSchedule(context: SelfTestContext, capacityRps: number): Promise<SelfTestCheck[]> {
+  const { topology, runner } = context;
+  const { rates } = topology;
+  const fraction = rates.kind === "derived" ? rates.headlineFraction : 1;
+  const rps = topology.mockRps ?? Math.max(MIN_USEFUL_RPS, roundDown(capacityRps * fraction));
+  const measureSeconds = topology.isReference ? 30 : 3;
+  const { record } = await runner.run(directSpec(context, { kind: "open", rps }, { warmUpSeconds: 1, measureSeconds }));
+  const late = record.offered === 0 ? 1 : record.lateSends / record.offered;
+  const { p99 } = record.latencyUs;
+  const isScheduled = late <= VALIDITY_BOUNDS.lateFraction && record.generatorCpuShare <= VALIDITY_BOUNDS.cpuShare;
+  return [
+    {
+      name: "mock-latency",
+      passed: record.latencyUs.count > 0 && p99 <= topology.mockP99Us,
+      detail: `p99 of ${p99} µs straight to the mock at ${rps} requests/s (at most ${topology.mockP99Us} µs)`,
+    },
+    {
+      name: "generator-schedule",
+      passed: isScheduled,
+      detail: `${(late * 100).toFixed(3)} % of the sends later than 1 ms (at most 0.1 %), generator at ${(record.generatorCpuShare * 100).toFixed(0)} % of its CPU (at most 60 %)`,
+    },
+  ];
+}
