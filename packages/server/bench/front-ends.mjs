@@ -1,4 +1,4 @@
-// `node packages/server/bench/front-ends.mjs`: CPU per request of each way to embed a gateway against the same host without it, in one
+// `npm run bench:front-ends`: CPU per request of each way to embed a gateway against the same host without it, in one
 // interleaved run. The upstream is in memory. Differences count; absolute times are those of the machine.
 import { fork } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";

@@ -277,6 +277,8 @@ export interface RunRecord {
   readonly endedAt?: string;
   readonly topology: { readonly id: string; readonly isReference: boolean; readonly description: string };
   readonly hosts: readonly HostInventory[];
+  /** Scheduling of generator and mock; targets always run with normal scheduling. */
+  readonly instrumentScheduling: "normal" | "realtime";
   readonly selfTest: SelfTestRecord | undefined;
   readonly targets: readonly TargetRecord[];
   readonly cells: readonly PlannedCell[];

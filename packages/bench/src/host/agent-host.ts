@@ -6,6 +6,7 @@ import type { Located, TargetOptions } from "../contract/target.ts";
 import type { ResourceSample } from "../resources/sample.ts";
 import type { AgentMethod } from "./agent-server.ts";
 import type { Host, StartedMock, StartedProcess, TargetLaunch } from "./host.ts";
+import type { Placement } from "./pinning.ts";
 
 /** Longest start of a target that an agent may wait for. */
 const CALL_TIMEOUT_MS = 180_000;
@@ -33,8 +34,8 @@ export class AgentHost implements Host {
     return (await this.#call("locate", target, options)) as Located;
   }
 
-  async startMock(workers: number, cpus: readonly number[]): Promise<StartedMock> {
-    return (await this.#call("startMock", workers, cpus)) as StartedMock;
+  async startMock(workers: number, placement: Placement): Promise<StartedMock> {
+    return (await this.#call("startMock", workers, placement)) as StartedMock;
   }
 
   async startTarget(launch: TargetLaunch): Promise<StartedProcess> {

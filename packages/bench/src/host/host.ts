@@ -3,6 +3,7 @@
 import type { HostInventory } from "../contract/record.ts";
 import type { Located, TargetOptions } from "../contract/target.ts";
 import type { ResourceSample } from "../resources/sample.ts";
+import type { Placement } from "./pinning.ts";
 
 /** A process this package started, or attached to. */
 export interface StartedProcess {
@@ -35,7 +36,7 @@ export interface StartedMock extends StartedProcess {
 export interface Host {
   inventory(role: HostInventory["role"]): Promise<HostInventory>;
   locate(target: string, options: TargetOptions): Promise<Located>;
-  startMock(workers: number, cpus: readonly number[]): Promise<StartedMock>;
+  startMock(workers: number, placement: Placement): Promise<StartedMock>;
   /** Resolves when the target answers its readiness request. */
   startTarget(launch: TargetLaunch): Promise<StartedProcess>;
   /** Resources now; `undefined` when the process is gone or may not be seen. */

@@ -9,7 +9,7 @@ import { packageEntry } from "../package-entry.ts";
 import { sampleCgroup, sampleProcessTree, type ResourceSample } from "../resources/sample.ts";
 import { takeInventory } from "../topology/inventory.ts";
 import type { Host, StartedMock, StartedProcess, TargetLaunch } from "./host.ts";
-import { findOnPath, pinned, type CommandLine } from "./pinning.ts";
+import { place, type CommandLine, type Placement } from "./pinning.ts";
 import { SupervisedProcess } from "./supervised-process.ts";
 import { findFreePort, waitUntilReady } from "./wait-until-ready.ts";
 
@@ -60,12 +60,12 @@ export class LocalHost implements Host {
     return this.#target(target, options).locate({ environment: this.#options.environment, options });
   }
 
-  async startMock(workers: number, cpus: readonly number[]): Promise<StartedMock> {
+  async startMock(workers: number, placement: Placement): Promise<StartedMock> {
     const { address } = this.#options;
     const port = await findFreePort(address);
     const controlPort = await findFreePort(address);
     const args = [packageEntry("mock/process-entry"), address, String(port), String(controlPort), String(workers)];
-    const child = this.#spawn({ command: process.execPath, args }, cpus, { environment: {}, directory: undefined });
+    const child = this.#spawn({ command: process.execPath, args }, placement, { environment: {}, directory: undefined });
     const handle = this.#keep({ process: child, pid: child.pid, cgroup: undefined, directory: undefined });
     const ready = { path: "/health", timeoutMs: MOCK_READY_MS };
     await this.#orStop(handle, waitUntilReady({ host: address, port: controlPort }, ready, () => child.end));
@@ -128,7 +128,7 @@ export class LocalHost implements Host {
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, content);
     }
-    const child = this.#spawn(plan, launch.cpus, { environment: plan.environment, directory });
+    const child = this.#spawn(plan, { cpus: launch.cpus, realtimePriority: undefined }, { environment: plan.environment, directory });
     const handle = this.#keep({ process: child, pid: child.pid, cgroup: launch.options[`${launch.target}.cgroup`], directory });
     const { address } = this.#options;
     await this.#orStop(handle, waitUntilReady({ host: address, port }, plan.ready, () => child.end));
@@ -143,11 +143,10 @@ export class LocalHost implements Host {
     return { handle, ...address, settleMs: 0, workers: undefined };
   }
 
-  #spawn(line: CommandLine, cpus: readonly number[], { environment, directory }: Surroundings): SupervisedProcess {
+  #spawn(line: CommandLine, placement: Placement, { environment, directory }: Surroundings): SupervisedProcess {
     const from = this.#options.environment;
     const inherited = INHERITED.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]] as const]));
-    const taskset = findOnPath("taskset", from["PATH"]);
-    return new SupervisedProcess(pinned(line, cpus, taskset), { ...Object.fromEntries(inherited), ...environment }, directory);
+    return new SupervisedProcess(place(line, placement, from["PATH"]), { ...Object.fromEntries(inherited), ...environment }, directory);
   }
 
   #keep(running: Running): string {

@@ -1,4 +1,6 @@
-// Pinning of processes to cores by `taskset`, which takes the place of the command and starts it on the given cores.
+// Placement of processes: cores by `taskset`, real-time scheduling by `chrt`. Each takes the place of the command and starts it, so
+// the process id stays and children inherit.
+import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
@@ -7,6 +9,20 @@ export interface CommandLine {
   readonly command: string;
   readonly args: readonly string[];
 }
+
+/** Where and how urgently a process runs. */
+export interface Placement {
+  /** Cores it may use; none means all. */
+  readonly cpus: readonly number[];
+  /**
+   * Round-robin real-time priority (sched(7)), for generator and mock on a machine that other processes share: the instrument must
+   * keep its schedule, while the target competes as it would in use. `undefined` means normal scheduling.
+   */
+  readonly realtimePriority: number | undefined;
+}
+
+/** Normal scheduling on all cores. */
+export const ANYWHERE: Placement = { cpus: [], realtimePriority: undefined };
 
 /** Finds an executable on a `PATH`. */
 export function findOnPath(name: string, path: string | undefined): string | undefined {
@@ -17,8 +33,22 @@ export function findOnPath(name: string, path: string | undefined): string | und
     .find((file) => existsSync(file));
 }
 
-/** Wraps a command so that it runs on `cpus` only; unchanged without cores or without `taskset`. */
-export function pinned(line: CommandLine, cpus: readonly number[], taskset: string | undefined): CommandLine {
-  if (cpus.length === 0 || taskset === undefined) return line;
-  return { command: taskset, args: ["-c", cpus.join(","), line.command, ...line.args] };
+/** Wraps a command for its placement; a tool that is not installed is left out. */
+export function place(line: CommandLine, { cpus, realtimePriority }: Placement, path: string | undefined): CommandLine {
+  const taskset = findOnPath("taskset", path);
+  const chrt = findOnPath("chrt", path);
+  let placed = line;
+  if (cpus.length > 0 && taskset !== undefined) {
+    placed = { command: taskset, args: ["-c", cpus.join(","), placed.command, ...placed.args] };
+  }
+  if (realtimePriority !== undefined && chrt !== undefined) {
+    placed = { command: chrt, args: ["--rr", String(realtimePriority), placed.command, ...placed.args] };
+  }
+  return placed;
+}
+
+/** Whether this user may start real-time processes here. */
+export function mayUseRealtime(path: string | undefined): boolean {
+  const chrt = findOnPath("chrt", path);
+  return chrt !== undefined && spawnSync(chrt, ["--rr", "1", "true"], { stdio: "ignore" }).status === 0;
 }

@@ -5,6 +5,7 @@ import { loadHistograms } from "../histogram/histogram.ts";
 import { AgentHost, type AgentAddress } from "../host/agent-host.ts";
 import type { Host, StartedMock } from "../host/host.ts";
 import { LocalHost } from "../host/local-host.ts";
+import { mayUseRealtime } from "../host/pinning.ts";
 import { MockClient } from "../mock/mock-client.ts";
 import { assignCores, shareCores } from "../topology/assign-cores.ts";
 import type { Topology } from "../topology/topologies.ts";
@@ -27,6 +28,8 @@ export interface Instrument {
   readonly gatewayCpus: readonly number[];
   readonly gatewayCores: number;
   readonly areCoresShared: boolean;
+  /** Generator and mock run with real-time scheduling. */
+  readonly isRealtime: boolean;
   readonly mock: StartedMock;
   readonly mockClient: MockClient;
   readonly runner: LoadRunner;
@@ -34,6 +37,9 @@ export interface Instrument {
 }
 
 const LOCAL_ADDRESS = "127.0.0.1";
+/** On a shared core the schedule comes first: a send interrupts the mock, not the other way round. */
+const GENERATOR_PRIORITY = 2;
+const MOCK_PRIORITY = 1;
 
 /** The local host as the bench uses it, also behind an agent. */
 export function createLocalHost(
@@ -58,8 +64,15 @@ export async function startInstrument(options: InstrumentOptions): Promise<Instr
     throw new Error(`topology ${options.topology.id} needs agents: give --mock-agent and --gateway-agent`);
   }
   const cores = await planCores({ localHost, mockHost, gatewayHost }, isOneHost);
-  const mock = await mockHost.startMock(cores.mockCores, cores.mockCpus);
-  const generator = await startGenerator(cores.generatorCores, cores.generatorCpus);
+  const isRealtime = isOneHost && mayUseRealtime(options.environment["PATH"]);
+  const mock = await mockHost.startMock(cores.mockCores, {
+    cpus: cores.mockCpus,
+    realtimePriority: isRealtime ? MOCK_PRIORITY : undefined,
+  });
+  const generator = await startGenerator(cores.generatorCores, {
+    cpus: cores.generatorCpus,
+    realtimePriority: isRealtime ? GENERATOR_PRIORITY : undefined,
+  });
   const mockClient = new MockClient(mock.host, mock.controlPort);
   const runner = new LoadRunner({
     generator,
@@ -74,6 +87,7 @@ export async function startInstrument(options: InstrumentOptions): Promise<Instr
     gatewayCpus: cores.gatewayCpus,
     gatewayCores: cores.gatewayCores,
     areCoresShared: cores.areCoresShared,
+    isRealtime,
     mock,
     mockClient,
     runner,

@@ -38,6 +38,8 @@ const MEMORY_SAMPLE_MS = 500;
 interface WindowSamples {
   readonly before: ResourceSample | undefined;
   readonly after: ResourceSample | undefined;
+  /** Window over the time that really lay between the samples: on a busy machine they are a little late. */
+  readonly scale: number;
   readonly peakRssBytes: number;
 }
 
@@ -76,6 +78,7 @@ async function sampleWindow({ host, handle }: WatchedProcess, times: RunTimes): 
   // A process that cannot be read, for example on an agent that went away, has no samples; its own failure is reported elsewhere.
   const sample = (): Promise<ResourceSample | undefined> => host.sample(handle).catch(() => undefined);
   await waitUntil(times.windowStartUs);
+  const beforeUs = monotonicUs();
   const before = await sample();
   let peakRssBytes = before?.rssBytes ?? 0;
   while (monotonicUs() + MEMORY_SAMPLE_MS * 1000 < times.windowEndUs) {
@@ -83,8 +86,9 @@ async function sampleWindow({ host, handle }: WatchedProcess, times: RunTimes): 
     peakRssBytes = Math.max(peakRssBytes, (await sample())?.rssBytes ?? 0);
   }
   await waitUntil(times.windowEndUs);
+  const scale = (times.windowEndUs - times.windowStartUs) / (monotonicUs() - beforeUs);
   const after = await sample();
-  return { before, after, peakRssBytes: Math.max(peakRssBytes, after?.rssBytes ?? 0) };
+  return { before, after, scale, peakRssBytes: Math.max(peakRssBytes, after?.rssBytes ?? 0) };
 }
 
 function waitUntil(us: number): Promise<void> {
@@ -93,7 +97,7 @@ function waitUntil(us: number): Promise<void> {
 
 function cpuBetween(samples: WindowSamples | undefined): number | undefined {
   if (samples?.before === undefined || samples.after === undefined) return undefined;
-  return samples.after.cpuSeconds - samples.before.cpuSeconds;
+  return (samples.after.cpuSeconds - samples.before.cpuSeconds) * samples.scale;
 }
 
 /** What a tally becomes in the record. */
@@ -146,15 +150,15 @@ function toUsage(
   cores: number,
 ): Omit<UsageRecord, "rssIdleBytes"> | undefined {
   if (samples?.before === undefined || samples.after === undefined) return undefined;
-  const { before, after } = samples;
+  const { before, after, scale } = samples;
   const completions = record.achievedRps * record.windowSeconds;
-  const cpuSeconds = after.cpuSeconds - before.cpuSeconds;
+  const cpuSeconds = (after.cpuSeconds - before.cpuSeconds) * scale;
   const perRequest = (value: number): number | undefined => (completions === 0 ? undefined : value / completions);
   return {
     source: after.source,
     cpuSeconds,
     cpuUsPerRequest: perRequest(cpuSeconds * 1_000_000),
-    minorFaultsPerRequest: perRequest(after.minorFaults - before.minorFaults),
+    minorFaultsPerRequest: perRequest((after.minorFaults - before.minorFaults) * scale),
     coreShare: cpuSeconds / record.windowSeconds / cores,
     rssPeakBytes: samples.peakRssBytes,
     processes: after.processes,

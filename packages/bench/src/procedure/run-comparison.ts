@@ -116,6 +116,7 @@ async function openRun(
     startedAt,
     topology: { id: topology.id, isReference: topology.isReference, description: topology.description },
     hosts,
+    instrumentScheduling: instrument.isRealtime ? "realtime" : "normal",
     selfTest,
     targets: task.located,
     cells,

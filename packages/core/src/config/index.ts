@@ -3,6 +3,7 @@ export { compileConfig } from "./compile.ts";
 export type { CompileOptions, CompileResult } from "./compile.ts";
 export { ConfigValidator } from "./validate.ts";
 export { CONFIG_SCHEMA } from "./schema.ts";
+export type { JsonSchema } from "./schema-values.ts";
 export { GenerationHolder } from "./generation.ts";
 export { isModelAllowed } from "./glob.ts";
 export { suggest } from "./suggest.ts";
@@ -13,12 +14,15 @@ export type { UpstreamOrigin } from "./upstream-origin.ts";
 export type { ConfigProblem } from "./problem.ts";
 export type {
   DeploymentConfig,
+  DurationText,
   GatewayConfig,
   KeyConfig,
   LossyConfig,
   ModelConfig,
   ProviderConfig,
+  SecretText,
   ServerConfig,
+  SizeText,
   TimeoutsConfig,
 } from "./gateway-config.ts";
 export type {

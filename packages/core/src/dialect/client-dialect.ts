@@ -31,6 +31,16 @@ export interface RequestHead<Facts = unknown> {
   readonly facts: Facts;
 }
 
+/** What a request says about its own size and sender. A member that is absent or no sensible value is left out. */
+export interface RequestBounds {
+  /** The most output tokens of each answer. */
+  readonly maxOutputTokens?: number;
+  /** Answers asked for. */
+  readonly choices?: number;
+  /** The client's own name for whom it serves. */
+  readonly endUser?: string;
+}
+
 /** A credential that a client presented. Two that differ are a conflict. */
 export type CredentialReading =
   | { readonly ok: true; readonly secret: string | null }
@@ -115,6 +125,8 @@ export interface ClientDialect<Facts = unknown> {
   decodeRequest(document: Document, head: RequestHead<Facts>, route: RouteMatch, headers: HeaderList): DecodedRequest;
   /** Bytes-based estimate of input tokens, media-aware; never a tokenizer. */
   estimateInputTokens(document: Document): number;
+  /** Reads what reservations and accounts need, without decoding the rest. Never refuses. */
+  readBounds?(document: Document): RequestBounds;
 
   encodeResponse(response: NeutralResponse, context: AnswerContext<Facts>): EncodedAnswer;
   createStreamEncoder(context: AnswerContext<Facts>, write: ByteSink): StreamEncoder;

@@ -17,6 +17,7 @@ export type {
   EncodedAnswer,
   EncodedError,
   ListedModel,
+  RequestBounds,
   RequestHead,
   RouteMatch,
   StreamEncoder,

@@ -5,6 +5,7 @@
 import { RecordFlag, type StreamDecoder, type StreamObserver } from "../dialect/index.ts";
 import { createRecordReader, type FramedRecord, type RecordReader } from "../stream/index.ts";
 import type { AnswerOutlet, AnswerReader, ReaderOptions } from "./answer-reader.ts";
+import { ContentEstimate } from "./content-estimate.ts";
 import { brokenAnswer } from "./failures.ts";
 import { maskSecrets } from "./mask-secrets.ts";
 
@@ -16,6 +17,7 @@ export class ForwardStreamReader implements AnswerReader {
   readonly #tapDecoder: StreamDecoder | null;
   readonly #terminator: Uint8Array | null;
   readonly #secrets: readonly (string | null)[];
+  readonly #content = new ContentEstimate();
   #chunk: Uint8Array | null = null;
   /** The run of records of the current chunk that were not copied yet. */
   #runStart = -1;
@@ -81,6 +83,8 @@ export class ForwardStreamReader implements AnswerReader {
     if ((flags & RecordFlag.forward) !== 0) this.#forward(record);
     if ((flags & RecordFlag.content) !== 0) {
       this.#outlet.hasContent = true;
+      this.#content.addRecord(record.rawEnd - record.rawStart);
+      this.#outlet.contentTokens = this.#content.tokens;
       if (!this.#outlet.isCommitted) {
         this.#flushRun();
         this.#outlet.commit();

@@ -31,6 +31,8 @@ export interface AnswerOutlet {
   usage: Usage | null;
   stopWord: string | null;
   hasContent: boolean;
+  /** Estimate of the output tokens that a stream has brought; null where the answer is no stream. */
+  contentTokens: number | null;
 }
 
 /** Everything a reader is made from. */

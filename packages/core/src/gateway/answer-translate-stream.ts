@@ -1,10 +1,11 @@
 /** Translates a stream record by record: provider decoder → neutral events → client encoder. What one read brings is written at once. */
 import type { StreamDecoder, StreamEncoder } from "../dialect/index.ts";
-import type { NeutralError, StreamEvent } from "../ir/index.ts";
+import { textLength, type NeutralError, type StreamEvent } from "../ir/index.ts";
 import { createRecordReader, type RecordReader } from "../stream/index.ts";
 import type { EventTaps } from "./event-taps.ts";
 import type { AnswerOutlet, AnswerReader, ReaderOptions } from "./answer-reader.ts";
 import { isContentBearing } from "./content-bearing.ts";
+import { ContentEstimate } from "./content-estimate.ts";
 import { brokenAnswer } from "./failures.ts";
 
 export class TranslateStreamReader implements AnswerReader {
@@ -13,6 +14,7 @@ export class TranslateStreamReader implements AnswerReader {
   readonly #encoder: StreamEncoder;
   readonly #records: RecordReader;
   readonly #taps: EventTaps | null;
+  readonly #content = new ContentEstimate();
   #outbox: Uint8Array[] = [];
   #isDone = false;
 
@@ -85,6 +87,8 @@ export class TranslateStreamReader implements AnswerReader {
     }
     if (isContentBearing(event)) {
       this.#outlet.hasContent = true;
+      if ("text" in event) this.#content.addText(textLength(event.text));
+      this.#outlet.contentTokens = this.#content.tokens;
       if (!this.#outlet.isCommitted) {
         this.#flush();
         this.#outlet.commit();

@@ -93,6 +93,7 @@ function decide(
 function hold(exchange: Exchange, model: ResolvedModel): NeutralError | null {
   const { document, client, ticket } = exchange;
   const refusal = ticket?.hold({
+    ...(document === null ? null : client.readBounds?.(document)),
     model: model.name,
     operation: exchange.operation,
     bodyBytes: document === null ? 0 : exchange.body.bytes.byteLength,

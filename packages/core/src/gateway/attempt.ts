@@ -82,6 +82,7 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
   usage: Usage | null = null;
   stopWord: string | null = null;
   hasContent = false;
+  contentTokens: number | null = null;
   readonly #host: AttemptHost;
   readonly #credential: Credential | null;
   readonly #gate: CommitGate;
@@ -390,6 +391,7 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
       startedMs: this.#startedMs,
       endedMs: this.#endedMs,
       providerDialect: this.candidate.provider.id,
+      contentTokens: this.contentTokens,
     };
   }
 

@@ -171,6 +171,8 @@ export interface Settlement {
   readonly startedMs: number;
   readonly endedMs: number;
   readonly providerDialect?: DialectId;
+  /** Estimate of the output tokens that a stream has brought; null = the answer was no stream. */
+  readonly contentTokens?: number | null;
 }
 
 /** A refusal by a limit or a budget. */

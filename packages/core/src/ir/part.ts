@@ -46,7 +46,7 @@ export interface CacheBreakpoint {
   readonly ttlSeconds?: number;
 }
 
-interface PartBase {
+export interface PartBase {
   readonly cacheBreakpoint?: CacheBreakpoint;
   readonly extensions?: readonly Extension[];
   /** JSON Pointer in the body that this part was read from. */

@@ -42,6 +42,11 @@ export function isEmptyText(text: Text): boolean {
   return typeof text === "string" ? text.length === 0 : text.end === text.start;
 }
 
+/** About how many bytes a text has: exact for references (escapes counted as written), characters for decoded strings. */
+export function textLength(text: Text): number {
+  return typeof text === "string" ? text.length : text.end - text.start;
+}
+
 /** Whether two texts decode to the same string. */
 export function textEquals(left: Text, right: Text): boolean {
   return textToString(left) === textToString(right);

@@ -3,7 +3,7 @@ export { Document } from "./document.ts";
 export { Edits } from "./edit.ts";
 export { decodeText, encodeString, escapeBytes, unescapeBytes } from "./json-string.ts";
 export { DEFAULT_SCAN_LIMITS } from "./scan-limits.ts";
-export type { ScanLimits } from "./scan-limits.ts";
+export type { ResolvedLimits, ScanLimits } from "./scan-limits.ts";
 export { scan, scanRange } from "./scan.ts";
 export type { ScanResult } from "./scan.ts";
 export { Scanner } from "./scanner.ts";

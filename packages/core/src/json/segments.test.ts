@@ -50,7 +50,8 @@ describe("SegmentWriter", () => {
 
   it("writes into bytes that no other output holds, however many writers work in turn", () => {
     const writers = Array.from({ length: 50 }, () => new SegmentWriter({ firstChunkBytes: 16 }));
-    for (let turn = 0; turn < 20; turn++) writers.forEach((writer, index) => writer.glue(String.fromCharCode(65 + index)));
+    for (let turn = 0; turn < 20; turn++)
+      writers.forEach((writer, index) => writer.glue(String.fromCharCode(65 + index)));
     for (const [index, writer] of writers.entries()) {
       const { parts } = writer.finish();
       expect(Buffer.concat(parts).toString()).toBe(String.fromCharCode(65 + index).repeat(20));

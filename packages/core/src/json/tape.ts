@@ -12,7 +12,7 @@ export const JsonKind: {
   readonly null: 7;
 } = { object: 1, array: 2, string: 3, number: 4, true: 5, false: 6, null: 7 };
 
-/** One of the numbers of {@link JsonKind}. */
+/** One of the numbers of `JsonKind`. */
 export type JsonKind = (typeof JsonKind)[keyof typeof JsonKind];
 
 /**

@@ -9,6 +9,7 @@ import { createStreamEncoder } from "./encode-stream.ts";
 import { estimateInputTokens } from "./estimate-tokens.ts";
 import { ANTHROPIC } from "./members.ts";
 import { encodeModel, encodeModelList } from "./models.ts";
+import { readBounds } from "./read-bounds.ts";
 import { readHead, type AnthropicFacts } from "./read-head.ts";
 
 /** Serves clients of the Anthropic Messages API. */
@@ -26,6 +27,7 @@ export const anthropicClient: ClientDialect<AnthropicFacts> = {
   readHead: (document) => readHead(document),
   decodeRequest: (document, head, route, headers) => decodeRequest(document, head, route, headers),
   estimateInputTokens,
+  readBounds,
   encodeResponse,
   createStreamEncoder,
   encodeError,

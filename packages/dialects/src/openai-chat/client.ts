@@ -11,6 +11,7 @@ import { encodeResponse } from "./encode-response.ts";
 import { estimateInputTokens } from "./estimate-tokens.ts";
 import { identify } from "./identity.ts";
 import { encodeModel, encodeModelList } from "./models.ts";
+import { readBounds } from "./read-bounds.ts";
 import { readChatHead } from "./read-head.ts";
 import type { ChatFacts } from "./read-head.ts";
 
@@ -34,6 +35,7 @@ export const openaiChatClient: ClientDialect<ChatFacts> = {
   readHead: (document) => readChatHead(document),
   decodeRequest: (document, head) => decodeRequest(document, head),
   estimateInputTokens,
+  readBounds,
   encodeResponse,
   createStreamEncoder: (context, write) => new ChatStreamEncoder(context, write),
   encodeError,

@@ -9,7 +9,7 @@ export interface Law {
   /**
    * Checks the law with generated and given inputs.
    *
-   * @throws {LawViolation} with what is wrong and the smallest input that shows it.
+   * @throws {@link LawViolation} with what is wrong and the smallest input that shows it.
    */
   check(): void | Promise<void>;
 }

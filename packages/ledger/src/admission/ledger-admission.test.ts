@@ -392,6 +392,13 @@ describe("settlement", () => {
     },
     {
       rule: "partial",
+      parts: { deliveredBytes: 6000, contentTokens: 21 },
+      source: "estimate",
+      micro: 521,
+      note: "the deltas of a stream and not by the bytes around them",
+    },
+    {
+      rule: "partial",
       parts: { deliveredBytes: 1e9 },
       source: "estimate",
       micro: 1500,

@@ -159,7 +159,7 @@ export class LedgerTicket implements Ticket {
     const { request, inputTokens } = this.#facts as CallFacts;
     const price = this.#price;
     const nowMs = clock.nowMs();
-    const { usage, source } = settledUsage(settlement, request, this.#target, inputTokens);
+    const { usage, source } = settledUsage(settlement, { request, target: this.#target, inputTokens });
     const costNanoUsd = usage === null ? 0 : price === null ? null : costOfUsage(usage, price);
     const heldNanoUsd = this.#held.nanoUsd;
     const deployment = this.#deployment;

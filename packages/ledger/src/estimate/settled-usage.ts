@@ -13,19 +13,22 @@ export interface SettledUsage {
   readonly source: UsageSource;
 }
 
+/** What was known about the attempt when it began. */
+export interface AttemptFacts {
+  readonly request: HoldRequest;
+  readonly target: AttemptTarget;
+  /** The client dialect's estimate. */
+  readonly inputTokens: number;
+}
+
 const NONE: SettledUsage = { usage: null, source: "none" };
 
-/** Bytes of answer text per token, for answers whose usage nobody told. English is about four, code and other scripts fewer. */
+/** Bytes of answer per token, for whole answers whose usage nobody told. English is about four, code and other scripts fewer. */
 const BYTES_PER_TOKEN = 4;
 
-/** Chooses by the settlement's rule. `inputTokens` is the estimate made for the call. */
-export function settledUsage(
-  settlement: Settlement,
-  request: HoldRequest,
-  target: AttemptTarget,
-  inputTokens: number,
-): SettledUsage {
-  if (request.operation === "count-tokens") return NONE;
+/** Chooses by the settlement's rule. */
+export function settledUsage(settlement: Settlement, facts: AttemptFacts): SettledUsage {
+  if (facts.request.operation === "count-tokens") return NONE;
   switch (settlement.rule) {
     case "failed_free":
     case "shared":
@@ -37,40 +40,27 @@ export function settledUsage(
     case "partial":
     case "abandoned":
     case "recovered":
-      return settlement.usage === null
-        ? estimated(settlement, request, target, inputTokens)
-        : reported(settlement.usage, settlement, request, target, inputTokens);
+      return settlement.usage === null ? estimated(settlement, facts) : reported(settlement.usage, settlement, facts);
   }
 }
 
-function estimated(
-  { deliveredBytes }: Settlement,
-  request: HoldRequest,
-  target: AttemptTarget,
-  inputTokens: number,
-): SettledUsage {
-  return {
-    usage: plainUsage(chargedTokens(inputTokens), deliveredTokens(deliveredBytes, request, target)),
-    source: "estimate",
-  };
+function estimated(settlement: Settlement, facts: AttemptFacts): SettledUsage {
+  const usage = plainUsage(chargedTokens(facts.inputTokens), broughtTokens(settlement, facts));
+  return { usage, source: "estimate" };
 }
 
 /** Counts that a stream may still have replaced tell the input, but only the beginning of the output. */
-function reported(
-  usage: Usage,
-  { deliveredBytes }: Settlement,
-  request: HoldRequest,
-  target: AttemptTarget,
-  inputTokens: number,
-): SettledUsage {
+function reported(usage: Usage, settlement: Settlement, facts: AttemptFacts): SettledUsage {
   const source = usage.source === "upstream" ? "provider" : "estimate";
   if (usage.final) return { usage, source };
-  const output = Math.max(usage.output, deliveredTokens(deliveredBytes, request, target));
-  const input = usage.input > 0 ? usage.input : chargedTokens(inputTokens);
+  const output = Math.max(usage.output, broughtTokens(settlement, facts));
+  const input = usage.input > 0 ? usage.input : chargedTokens(facts.inputTokens);
   if (output === usage.output && input === usage.input) return { usage, source };
   return { usage: { ...usage, input, output }, source: "estimate" };
 }
 
-function deliveredTokens(bytes: number, request: HoldRequest, target: AttemptTarget): number {
-  return Math.min(Math.ceil(chargedTokens(bytes) / BYTES_PER_TOKEN), mostOutput(request, target));
+/** Output that the attempt brought: what a stream's deltas were, else the bytes of a whole answer. */
+function broughtTokens({ contentTokens, deliveredBytes }: Settlement, { request, target }: AttemptFacts): number {
+  const tokens = contentTokens ?? Math.ceil(chargedTokens(deliveredBytes) / BYTES_PER_TOKEN);
+  return Math.min(chargedTokens(tokens), mostOutput(request, target));
 }

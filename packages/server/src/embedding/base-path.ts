@@ -5,8 +5,8 @@ import { GatewayError } from "@dragoman/core";
 /** Checks a base path once, at mounting; a slash at its end means nothing. Throws `state_violation` for what is no path. */
 export function readBasePath(basePath: string): string {
   const trimmed = basePath.endsWith("/") ? basePath.slice(0, -1) : basePath;
-  if (trimmed !== "" && !/^(?:\/[^/?#*]+)+$/.test(trimmed))
-    throw new GatewayError("state_violation", `The base path must be like "/llm", without a pattern or query.`);
+  if (trimmed !== "" && !/^(?:\/[^/?#*:]+)+$/.test(trimmed))
+    throw new GatewayError("state_violation", `The base path must be like "/llm", without a pattern, parameter or query.`);
   return trimmed;
 }
 

@@ -2,4 +2,5 @@
 /** dragoman/express: a gateway as Express middleware. */
 export { expressGateway } from "./express-gateway.ts";
 export type { ExpressGateway, ExpressGatewayOptions } from "./express-gateway.ts";
-export type { HostPrincipal, PrincipalSource } from "../embedding/index.ts";
+export type { EmbeddedGateway, HostPrincipal, HostPrincipalAnswer, PrincipalSource } from "../embedding/index.ts";
+export type { MountOptions } from "../http/index.ts";

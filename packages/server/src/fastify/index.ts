@@ -2,4 +2,5 @@
 /** dragoman/fastify: a gateway as a Fastify plugin. */
 export { fastifyGateway } from "./fastify-gateway.ts";
 export type { FastifyGatewayOptions } from "./fastify-gateway.ts";
-export type { HostPrincipal, PrincipalSource } from "../embedding/index.ts";
+export type { EmbeddedGateway, HostPrincipal, HostPrincipalAnswer, PrincipalSource } from "../embedding/index.ts";
+export type { MountOptions } from "../http/index.ts";

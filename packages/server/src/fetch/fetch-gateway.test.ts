@@ -57,6 +57,7 @@ describe("bodies", () => {
     { name: "in pieces", body: () => streamOf(Buffer.from("1234"), Buffer.from("5678")), text: "12345678" },
     { name: "in pieces over it", body: () => streamOf(Buffer.from("12345"), Buffer.from("6789")), text: "too-large" },
     { name: "of something else than bytes", body: () => streamOf("text"), text: "malformed" },
+    { name: "of wider numbers", body: () => streamOf(new Uint16Array(2)), text: "malformed" },
     {
       name: "that break",
       body: () => new ReadableStream({ pull: (controller) => controller.error(new Error("gone")) }),

@@ -48,7 +48,7 @@ export function readStream(stream: ReadableStream<Uint8Array>, options: ReadingO
         const { done, value } = await reader.read();
         if (failure !== null || done) break;
         // A stream that a host made may hold anything.
-        if (!((value as unknown) instanceof Uint8Array)) fail("malformed");
+        if (!ArrayBuffer.isView(value) || value.BYTES_PER_ELEMENT !== 1) fail("malformed");
         else if (!collector.push(value)) fail("too-large");
       }
     } catch {
