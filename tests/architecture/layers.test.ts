@@ -32,7 +32,9 @@ const LAWFUL: Tree = {
   "packages/dialects/src/kinds/all.ts": `import { first } from "../first/encode.ts"; import { second } from "../second/encode.ts"; export const kinds = [first, second];`,
   "packages/dialects/src/testing/index.ts": `import { text } from "../shared/text.ts"; export const laws = text;`,
   "packages/dialects/src/first/encode.test.ts": `import { laws } from "../testing/index.ts"; import { first } from "./encode.ts"; export const checked = [laws, first];`,
-  "packages/server/src/index.ts": `import { createServer } from "node:net"; import { run } from "@dragoman/core"; import { kinds } from "@dragoman/dialects"; export const serve = [createServer, run, kinds];`,
+  "packages/ledger/src/index.ts": `import { run } from "@dragoman/core"; import { store } from "./stores/file.ts"; export const account = [run, store];`,
+  "packages/ledger/src/stores/file.ts": `import { writeFileSync } from "node:fs"; export const store = writeFileSync;`,
+  "packages/server/src/index.ts": `import { account } from "@dragoman/ledger"; import { createServer } from "node:net"; import { run } from "@dragoman/core"; import { kinds } from "@dragoman/dialects"; export const serve = [account, createServer, run, kinds];`,
   "packages/server/test/serve.test.ts": `import { laws } from "@dragoman/dialects/testing"; import { serve } from "../src/index.ts"; export const checked = [laws, serve];`,
   "node_modules/ajv/package.json": `{ "name": "ajv", "version": "1.0.0", "main": "index.js" }`,
   "node_modules/ajv/index.js": ``,
@@ -53,6 +55,14 @@ const dialects = (room: string): string => `packages/dialects/src/${room}/plante
 const PLANTED: readonly Planted[] = [
   { rule: "core-imports-lower-packages-only", from: "packages/core/src/up.ts", imports: "@dragoman/dialects" },
   { rule: "dialects-imports-lower-packages-only", from: "packages/dialects/src/up.ts", imports: "dragoman" },
+  { rule: "ledger-imports-lower-packages-only", from: "packages/ledger/src/up.ts", imports: "@dragoman/dialects" },
+  {
+    rule: "ledger-is-entered-by-its-exports",
+    from: "packages/server/src/deep.ts",
+    imports: "../../ledger/src/stores/file.ts",
+  },
+  { rule: "ledger-is-imported-by-name", from: "packages/server/src/relative.ts", imports: "../../ledger/src/index.ts" },
+  { rule: "ledger-declares-its-dependencies", from: "packages/ledger/src/undeclared.ts", imports: "undeclared" },
   {
     rule: "core-is-entered-by-its-exports",
     from: "packages/server/src/deep.ts",
@@ -103,6 +113,7 @@ const PLANTED: readonly Planted[] = [
   ].map((name) => ({ rule: "pure-packages-use-pure-builtins", from: core("json"), imports: `node:${name}` })),
   { rule: "pure-packages-use-pure-builtins", from: core("stream"), imports: "net" },
   { rule: "pure-packages-use-pure-builtins", from: dialects("first"), imports: "node:http" },
+  { rule: "pure-packages-use-pure-builtins", from: "packages/ledger/src/limits/planted.ts", imports: "node:fs" },
   { rule: "production-imports-no-tests", from: core("json"), imports: "./parse.test.ts" },
   { rule: "production-imports-no-tests", from: "packages/server/src/fixture.ts", imports: "../test/serve.test.ts" },
   { rule: "production-imports-no-tests", from: "packages/server/src/script.ts", imports: "../../../scripts/tool.ts" },
@@ -130,7 +141,7 @@ function write(root: string, tree: Tree): void {
 function plant(tree: Tree): string {
   const root = mkdtempSync(join(tmpdir(), "dragoman-layers-"));
   folders.push(root);
-  for (const name of ["core", "dialects", "server"]) {
+  for (const name of ["core", "dialects", "ledger", "server"]) {
     mkdirSync(join(root, "packages", name), { recursive: true });
     cpSync(join(REPOSITORY, "packages", name, "package.json"), join(root, "packages", name, "package.json"));
   }
@@ -206,7 +217,7 @@ describe("layer check that cannot see", () => {
         "packages/core/src/index.ts": `export { one } from "./errors/one.ts";`,
         "packages/core/src/errors/one.ts": "export const one = 1;",
       },
-      blind: "no module of dialects, server was read",
+      blind: "no module of dialects, ledger, server was read",
     },
   ])("says so for $name", async ({ tree, blind }) => {
     expect((await checkLayers(plant(tree))).blind).toBe(blind);

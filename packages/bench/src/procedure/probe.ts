@@ -19,7 +19,7 @@ export function sendOnce(address: { readonly host: string; readonly port: number
   return new Promise((resolve) => {
     const headers = { ...request.headers, "content-type": "application/json", "content-length": Buffer.byteLength(request.body) };
     const outgoing = httpRequest(
-      { ...address, method: "POST", path: request.path, headers, agent: false, timeout: PROBE_TIMEOUT_MS },
+      { host: address.host, port: address.port, method: "POST", path: request.path, headers, agent: false, timeout: PROBE_TIMEOUT_MS },
       (response) => {
         response.resume();
         response.on("error", () => resolve(undefined));

@@ -23,6 +23,9 @@ export type {
   StreamEncoder,
   ToolMap,
 } from "./client-dialect.ts";
+export { defineClientDialect, defineProviderDialect } from "./define.ts";
+export type { ClientDialectDefinition, ProviderDialectDefinition } from "./define.ts";
+export type { ProfileTable } from "./profile-table.ts";
 export { RecordFlag } from "./provider-dialect.ts";
 export type {
   DecodeContext,

@@ -25,7 +25,8 @@ interface CompiledRoute {
 
 const escapePattern = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 
-const compilePattern = (path: string): RegExp | null => {
+/** The pattern of a path with captures, or null for one without. */
+export const compilePattern = (path: string): RegExp | null => {
   if (!path.includes("{")) return null;
   const source = path
     .split(/(\{[a-zA-Z]+\})/)

@@ -68,6 +68,8 @@ export class Exchange implements AttemptHost, DeliveryHost {
   attemptsStarted = 0;
   hasUnreadBody: boolean;
   isExpired = false;
+  /** Place in the gateway's list of running exchanges. */
+  runningSlot = -1;
   #body: BodyBuffer | null = null;
   #holdsBody = false;
   #scanner: Scanner | null = null;

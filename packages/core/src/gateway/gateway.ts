@@ -27,6 +27,7 @@ import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from "./limits.ts";
 import { answerLocalRoute, isLocalRoute } from "./local-routes.ts";
 import type { Observer } from "./outcome.ts";
 import { runExchange } from "./pipeline.ts";
+import { RunningList } from "./running-exchanges.ts";
 import type { Authenticator, ClientRequest, Ports, Principal, Responder } from "./ports.ts";
 import { TaskTracker } from "./task-tracker.ts";
 
@@ -66,7 +67,7 @@ export class GatewayEngine {
   readonly #authenticators = new Map<Snapshot, Authenticator>();
   readonly #limitsBySnapshot = new WeakMap<Snapshot, EngineLimits>();
   #state: "open" | "draining" | "closed" = "open";
-  readonly #running = new Set<Exchange>();
+  readonly #running = new RunningList<Exchange>();
   #hasFailedTask = false;
 
   constructor(options: GatewayEngineOptions) {
@@ -190,7 +191,7 @@ export class GatewayEngine {
 
   /** Ends what still runs: clients that wait get an error, and upstream calls whose client has left are cut. For shutdowns. */
   cutShort(): void {
-    for (const exchange of this.#running) exchange.expire();
+    for (const exchange of this.#running.members()) exchange.expire();
   }
 
   /** Drains and resolves when nothing runs any more. The upstream client is closed last. */
@@ -206,7 +207,7 @@ export class GatewayEngine {
     try {
       await runExchange(exchange, refusal);
     } finally {
-      this.#running.delete(exchange);
+      this.#running.remove(exchange);
       this.#engine.generations.release(exchange.snapshot);
       onEnd?.();
     }

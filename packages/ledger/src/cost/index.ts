@@ -1,3 +1,3 @@
 /** From usage to cost. */
-export { cardOf, costOfUsage } from "./usage-cost.ts";
+export { costOfUsage } from "./usage-cost.ts";
 export { worstCost } from "./worst-cost.ts";

@@ -6,7 +6,7 @@ import type { EntrySink, LedgerEntry } from "./ledger-entry.ts";
 import { SpendTable, type SpendQuery, type SpendRow } from "./spend.ts";
 
 /** Entries kept, unless told otherwise. */
-export const DEFAULT_MAX_ENTRIES = 100_000;
+const DEFAULT_MAX_ENTRIES = 100_000;
 
 /** A store for embedded use, tests, and the durability that keeps nothing. */
 export class MemoryEntryStore implements EntrySink {

@@ -4,4 +4,4 @@ export type { CallFacts, HoldMode } from "./call-estimate.ts";
 export { LearnedOutput } from "./learned-output.ts";
 export type { LearnedOutputOptions } from "./learned-output.ts";
 export { settledUsage } from "./settled-usage.ts";
-export type { SettledUsage, UsageSource } from "./settled-usage.ts";
+export type { UsageSource } from "./settled-usage.ts";

@@ -6,7 +6,7 @@ import { NO_LIMITS, type LimitSet } from "./limit-config.ts";
 import { ScopeAccount, type Scope } from "./scope-account.ts";
 
 /** Accounts kept per scope, unless told otherwise. */
-export const DEFAULT_MAX_ACCOUNTS = 100_000;
+const DEFAULT_MAX_ACCOUNTS = 100_000;
 
 /** Accounts looked at to make room for one more. */
 const LOOKED_AT = 64;

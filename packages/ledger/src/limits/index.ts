@@ -1,5 +1,5 @@
 /** Limits, their windows and the accounts they are held against. */
-export { AccountBook, DEFAULT_MAX_ACCOUNTS } from "./account-book.ts";
+export { AccountBook } from "./account-book.ts";
 export { compileLimits, describeLimit, NO_LIMITS } from "./limit-config.ts";
 export type { Dimension, Limit, LimitConfig, LimitReading, LimitSet, WindowSpec } from "./limit-config.ts";
 export { isTighter, ScopeAccount } from "./scope-account.ts";

@@ -64,7 +64,7 @@ const MS_OF_UNIT: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** Longest sliding window. */
-export const MAX_SLIDING_MS = 3_600_000;
+const MAX_SLIDING_MS = 3_600_000;
 
 /** Most limits of one scope; each is looked at for every call. */
 export const MAX_LIMITS = 32;

@@ -273,7 +273,7 @@ export class ScopeAccount {
 }
 
 /** The part of the amounts that a limit of this dimension counts. */
-export function amountOf(amounts: Amounts, dimension: Dimension): number {
+function amountOf(amounts: Amounts, dimension: Dimension): number {
   switch (dimension) {
     case "requests":
       return amounts.requests;

@@ -1,5 +1,5 @@
 /** Amounts and rates in whole numbers. */
 export { addNanoUsd, formatUsd, MAX_NANO_USD, NANO_PER_USD, nanoUsdOf } from "./nano-usd.ts";
 export type { NanoUsd } from "./nano-usd.ts";
-export { chargedTokens, costOfTokens, MAX_RATE, MAX_TOKENS, rateOf } from "./rate.ts";
+export { chargedTokens, costOfTokens, MAX_TOKENS, rateOf } from "./rate.ts";
 export type { Rate } from "./rate.ts";

@@ -3,4 +3,4 @@
 export { expressGateway } from "./express-gateway.ts";
 export type { ExpressGateway, ExpressGatewayOptions } from "./express-gateway.ts";
 export type { EmbeddedGateway, HostPrincipal, HostPrincipalAnswer, PrincipalSource } from "../embedding/index.ts";
-export type { MountOptions } from "../http/index.ts";
+export type { ConnectionProblem, HttpLimits, MountOptions } from "../http/index.ts";

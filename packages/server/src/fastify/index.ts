@@ -3,4 +3,4 @@
 export { fastifyGateway } from "./fastify-gateway.ts";
 export type { FastifyGatewayOptions } from "./fastify-gateway.ts";
 export type { EmbeddedGateway, HostPrincipal, HostPrincipalAnswer, PrincipalSource } from "../embedding/index.ts";
-export type { MountOptions } from "../http/index.ts";
+export type { ConnectionProblem, HttpLimits, MountOptions } from "../http/index.ts";

@@ -7,6 +7,6 @@ export type { HttpLimits } from "./http-limits.ts";
 export { createHttpServer } from "./http-server.ts";
 export type { HttpServer, HttpServerOptions } from "./http-server.ts";
 export type { ConnectionProblem, FrontEndOptions } from "./node-handler.ts";
-export type { BodySource } from "./body-reader.ts";
+export type { BodyCollector, BodySource } from "./body-reader.ts";
 export type { Schedule } from "./connection.ts";
 export type { EncodedRefusal, EncodeRefusal, Refusal, RefusalCode } from "./refusal.ts";
