@@ -14,7 +14,7 @@ const PACKAGES = {
 const CORE_ROOMS = [["errors"], ["json"], ["ir"], ["dialect"], ["config"], ["route", "stream"], ["gateway"]];
 
 /** Rooms of dialects that are not dialects: `shared` is open to all; the others register or exercise dialect rooms. */
-const DIALECT_DATA_ROOMS = ["profiles", "kinds", "testing"];
+const DIALECT_DATA_ROOMS = ["profiles", "kinds", "testing", "subjects"];
 
 /** Pure built-ins. Everything else in Node opens a socket, a file, a clock or the environment. */
 const PURE_BUILTINS = ["assert", "buffer", "crypto", "string_decoder", "util", "zlib"];

@@ -6,7 +6,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
-import { ConsoleMessageId, Extractor, ExtractorConfig, type ExtractorMessage } from "@microsoft/api-extractor";
+import {
+  ConsoleMessageId,
+  Extractor,
+  ExtractorConfig,
+  ExtractorLogLevel,
+  type ExtractorMessage,
+} from "@microsoft/api-extractor";
 
 import { REPOSITORY } from "./pack.ts";
 
@@ -71,14 +77,14 @@ function configure({ folder, declarations, report }: Entry, scratch: string): Ex
       tsdocMetadata: { enabled: false },
       newlineKind: "lf",
       messages: {
-        compilerMessageReporting: { default: { logLevel: "error" } },
+        compilerMessageReporting: { default: { logLevel: ExtractorLogLevel.Error } },
         extractorMessageReporting: {
-          default: { logLevel: "warning" },
+          default: { logLevel: ExtractorLogLevel.Warning },
           // Everything that an entry exports is public; docs:api asks for the documentation of names.
-          "ae-missing-release-tag": { logLevel: "none" },
-          "ae-undocumented": { logLevel: "none" },
+          "ae-missing-release-tag": { logLevel: ExtractorLogLevel.None },
+          "ae-undocumented": { logLevel: ExtractorLogLevel.None },
         },
-        tsdocMessageReporting: { default: { logLevel: "warning" } },
+        tsdocMessageReporting: { default: { logLevel: ExtractorLogLevel.Warning } },
       },
     },
     configObjectFullPath: undefined,
@@ -89,7 +95,10 @@ function configure({ folder, declarations, report }: Entry, scratch: string): Ex
 /** What the extractor says about the surface, or about a report that differs; its chatter is neither. */
 function isFinding({ messageId, logLevel }: ExtractorMessage): boolean {
   if (messageId === ConsoleMessageId.ApiReportDiff) return true;
-  return !messageId.startsWith("console-") && (logLevel === "warning" || logLevel === "error");
+  return (
+    !messageId.startsWith("console-") &&
+    (logLevel === ExtractorLogLevel.Warning || logLevel === ExtractorLogLevel.Error)
+  );
 }
 
 /** Reports one entry; what is wrong comes back as lines. */

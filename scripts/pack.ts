@@ -7,9 +7,10 @@ import { fileURLToPath } from "node:url";
 /** The folder of this repository. */
 export const REPOSITORY: string = fileURLToPath(new URL("..", import.meta.url));
 
-/** A packed package: its published name, its import specifiers and its tarball. */
+/** A packed package: its published name, the packages it depends on, its import specifiers and its tarball. */
 export interface Packed {
   readonly name: string;
+  readonly dependencies: readonly string[];
   readonly specifiers: readonly string[];
   readonly tarball: string;
 }
@@ -17,6 +18,7 @@ export interface Packed {
 interface Manifest {
   readonly name: string;
   readonly private?: boolean;
+  readonly dependencies?: Readonly<Record<string, string>>;
   readonly exports: Readonly<Record<string, unknown>>;
 }
 
@@ -54,7 +56,7 @@ function readManifest(path: string): Manifest {
 }
 
 function pack(path: string, folder: string): Packed {
-  const { name, exports } = readManifest(path);
+  const { name, dependencies = {}, exports } = readManifest(path);
   const args = ["pack", "--json", "--pack-destination", folder];
   const { status, stdout, stderr } = spawnSync("npm", args, { cwd: path, encoding: "utf8" });
   if (status !== 0) throw new Error(`npm pack of ${name} ended with ${status}: ${stderr}`);
@@ -63,5 +65,5 @@ function pack(path: string, folder: string): Packed {
   const specifiers = Object.keys(exports)
     .filter((subpath) => !subpath.endsWith(".json"))
     .map((subpath) => name + subpath.slice(1));
-  return { name, specifiers, tarball: join(folder, report.filename) };
+  return { name, dependencies: Object.keys(dependencies), specifiers, tarball: join(folder, report.filename) };
 }

@@ -5,6 +5,8 @@ import { join } from "node:path";
 
 import { run, type Packed } from "./pack.ts";
 
+const QUIETLY = ["--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error"];
+
 /** A folder with packages installed in it. */
 export interface Consumer {
   readonly folder: string;
@@ -30,17 +32,15 @@ interface HiddenLockfile {
 export function createConsumer(folder: string, packed: readonly Packed[]): Consumer {
   mkdirSync(folder);
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
-  const consumer = { folder, packed };
-  install(
-    consumer,
-    packed.map(({ tarball }) => tarball),
-  );
-  return consumer;
+  // Whatever our packages bring must run on the Node that they promise.
+  const tarballs = packed.map(({ tarball }) => tarball);
+  run("npm", ["install", ...QUIETLY, "--engine-strict=true", ...tarballs], folder);
+  return { folder, packed };
 }
 
-/** Installs further packages, as npm names them. */
-export function install({ folder }: Consumer, specifications: readonly string[]): void {
-  run("npm", ["install", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error", ...specifications], folder);
+/** Installs what an application has beside our packages, as npm names it. Which Node that asks for is not ours to judge. */
+export function installBeside({ folder }: Consumer, specifications: readonly string[]): void {
+  run("npm", ["install", ...QUIETLY, "--engine-strict=false", ...specifications], folder);
 }
 
 /** Counts what was installed. */

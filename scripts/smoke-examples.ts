@@ -18,7 +18,7 @@ const EXPECTED: Readonly<Record<string, readonly RegExp[]>> = {
   "README.md": [/^visited 200$/m, /^$/],
   "packages/core/README.md": [/^\d+ \{ "model": "large-2", "temperature": 1e0, "messages": \[\] \}$/m],
   "packages/dialects/README.md": [/^openai-chat 503 [^]*^anthropic 529 /m],
-  "packages/server/README.md": [/^listening on http:\S+\nvisited 401$/m],
+  "packages/server/README.md": [/^listening on http:\S+\nreq_\w+ 401 \[\]\nvisited 401$/m],
 };
 
 /** Secrets that the examples ask the environment for. The hash is that of no key. */
@@ -52,14 +52,20 @@ export function writeExamples({ folder }: Consumer): Example[] {
   mkdirSync(join(folder, "examples"));
   writeFileSync(join(folder, "examples", "visitor.mjs"), VISITOR);
   return Object.entries(EXPECTED).flatMap(([page, expectations]) => {
-    const blocks = readCodeBlocks(readFileSync(join(REPOSITORY, page), "utf8")).filter(({ language }) => language === "ts");
+    const blocks = readCodeBlocks(readFileSync(join(REPOSITORY, page), "utf8")).filter(
+      ({ language }) => language === "ts",
+    );
     if (blocks.length !== expectations.length)
       throw new Error(`${page} has ${blocks.length} examples; what ${expectations.length} of them print is known`);
     return expectations.map((expected, index) => {
       const { code, line } = blocks[index] ?? { code: "", line: 0 };
       const stem = join("examples", `${page.replaceAll(/\W+/g, "-")}-${line}`);
       writeFileSync(join(folder, `${stem}.ts`), code);
-      const compilerOptions = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true };
+      const compilerOptions = {
+        target: ts.ScriptTarget.ES2023,
+        module: ts.ModuleKind.ESNext,
+        verbatimModuleSyntax: true,
+      };
       writeFileSync(join(folder, `${stem}.mjs`), ts.transpileModule(code, { compilerOptions }).outputText);
       return { name: `${page}:${line}`, stem, expected };
     });

@@ -1,68 +1,104 @@
-// Installs the packed packages into an empty folder, as a user would, and uses them there: every entry by import and by
-// require, its types under a strict compiler, and the command with a tour of requests against its own scripted upstream.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+// Installs the packed packages into empty folders, as users would, and uses them there, on every Node that is promised: every entry by
+// import and by require, its types under strict compilers, the examples of the READMEs, and the command with a tour of requests
+// against its own scripted upstream. What an installation brings along is counted and bounded.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { packAll, run, tool, type Packed } from "./pack.ts";
+import { checkClosure, createConsumer, installBeside, measureClosure, type Consumer } from "./smoke-consumer.ts";
+import { runExample, writeExamples, type Example } from "./smoke-examples.ts";
+import { findNodes, type NodeRelease } from "./smoke-nodes.ts";
 
-/** What the declarations of our entries name: the oldest Node, and the frameworks that are optional peers. */
-const PEERS = ["@types/node@20", "@types/express@5", "fastify@5"];
+/** What is installed alone, and how many packages of others it may bring. */
+const PRODUCTS = [
+  { title: "@dragoman/core + @dragoman/dialects", roots: ["@dragoman/core", "@dragoman/dialects"], maxForeign: 12 },
+  { title: "dragoman", roots: ["dragoman"], maxForeign: 35 },
+];
 
-/** Without `types`, so that declarations which name Node types must ask for them themselves. */
-const CONSUMER_COMPILER = {
-  compilerOptions: {
-    target: "ES2023",
-    lib: ["ES2023"],
-    module: "NodeNext",
-    strict: true,
-    noEmit: true,
-    skipLibCheck: false,
-    types: [],
-  },
-  include: ["types.ts"],
-};
+/** What the declarations and the examples name beside us: the oldest Node, frameworks, an SDK, and optional peers. */
+const COMPANIONS = ["@types/node@20", "@types/express@5", "express@5", "fastify@5", "fast-check@4", "openai@6"];
 
-function install(consumer: string, packed: readonly Packed[]): void {
-  mkdirSync(consumer);
-  writeFileSync(join(consumer, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
-  const tarballs = packed.map(({ tarball }) => tarball);
-  run("npm", ["install", "--no-package-lock", "--no-audit", "--no-fund", ...tarballs, ...PEERS], consumer);
+const MODULE_KINDS = [
+  { title: "nodenext", module: "NodeNext", moduleResolution: "NodeNext" },
+  { title: "bundler", module: "ESNext", moduleResolution: "Bundler" },
+];
+
+/** These packages and all of ours that they depend on. */
+function closureOf(roots: readonly string[], packed: readonly Packed[]): Packed[] {
+  const wanted = new Set(roots);
+  for (const name of wanted)
+    for (const dependency of packed.find((each) => each.name === name)?.dependencies ?? [])
+      if (packed.some((each) => each.name === dependency)) wanted.add(dependency);
+  const found = packed.filter(({ name }) => wanted.has(name));
+  if (found.length !== wanted.size) throw new Error(`not every one of ${[...wanted].join(", ")} was packed`);
+  return found;
 }
 
-function loadEntries(consumer: string, specifiers: readonly string[]): void {
-  const names = JSON.stringify(specifiers);
-  const check = `if (Object.keys(entry).length === 0) throw new Error(name + " exports nothing"); console.log(name, Object.keys(entry).length, "exports");`;
-  writeFileSync(
-    join(consumer, "load.mjs"),
-    `for (const name of ${names}) { const entry = await import(name); ${check} }\n`,
-  );
-  writeFileSync(join(consumer, "load.cjs"), `for (const name of ${names}) { const entry = require(name); ${check} }\n`);
-  run(process.execPath, ["--throw-deprecation", "load.mjs"], consumer);
-  run(process.execPath, ["--throw-deprecation", "load.cjs"], consumer);
+function specifiersOf({ packed }: Consumer): string[] {
+  return packed.flatMap(({ specifiers }) => specifiers);
 }
 
-function compileTypes(consumer: string, specifiers: readonly string[]): void {
-  const lines = specifiers.map(
+function writeLoaders(consumer: Consumer): void {
+  const names = JSON.stringify(specifiersOf(consumer));
+  const check = `if (Object.keys(entry).length === 0) throw new Error(name + " exports nothing");`;
+  const loaders = {
+    "load.mjs": `for (const name of ${names}) { const entry = await import(name); ${check} }\n`,
+    "load.cjs": `for (const name of ${names}) { const entry = require(name); ${check} }\n`,
+  };
+  for (const [file, code] of Object.entries(loaders)) writeFileSync(join(consumer.folder, file), code);
+}
+
+/** Type-checks every entry and every example, with the declarations of all packages and without `types` in the configuration. */
+function compileTypes(consumer: Consumer, examples: readonly Example[]): void {
+  const lines = specifiersOf(consumer).map(
     (name, index) =>
       `import * as entry${index} from "${name}";\nexport const keys${index} = Object.keys(entry${index});`,
   );
-  writeFileSync(join(consumer, "types.ts"), `${lines.join("\n")}\n`);
-  writeFileSync(join(consumer, "tsconfig.json"), JSON.stringify(CONSUMER_COMPILER));
-  run(tool("tsc"), ["-p", "."], consumer);
+  writeFileSync(join(consumer.folder, "types.ts"), `${lines.join("\n")}\n`);
+  for (const { title, module, moduleResolution } of MODULE_KINDS) {
+    const compilerOptions = {
+      target: "ES2023",
+      lib: ["ES2023"],
+      module,
+      moduleResolution,
+      strict: true,
+      noEmit: true,
+      skipLibCheck: false,
+      types: [],
+    };
+    const configuration = { compilerOptions, files: ["types.ts", ...examples.map(({ stem }) => `${stem}.ts`)] };
+    const file = `tsconfig.${title}.json`;
+    writeFileSync(join(consumer.folder, file), JSON.stringify(configuration));
+    run(tool("tsc"), ["-p", file], consumer.folder);
+    console.log(`types under ${title}: ${specifiersOf(consumer).length} entries, ${examples.length} examples`);
+  }
 }
 
-const folder = mkdtempSync(join(tmpdir(), "dragoman-smoke-"));
+function runOn(node: NodeRelease, consumer: Consumer, examples: readonly Example[]): void {
+  for (const loader of ["load.mjs", "load.cjs"]) run(node.path, ["--throw-deprecation", loader], consumer.folder);
+  for (const example of examples) runExample(consumer, example, node);
+  const command = join(consumer.folder, "node_modules", "dragoman", "dist", "cli.js");
+  run(node.path, [command, "demo", "--once"], consumer.folder);
+  console.log(`Node ${node.version}: entries imported and required, ${examples.length} examples and the command ran`);
+}
+
+const scratch = mkdtempSync(join(tmpdir(), "dragoman-smoke-"));
 try {
-  const packed = packAll(folder);
-  const specifiers = packed.flatMap((each) => each.specifiers);
-  const consumer = join(folder, "consumer");
-  install(consumer, packed);
-  loadEntries(consumer, specifiers);
-  compileTypes(consumer, specifiers);
-  run("npx", ["--no-install", "dragoman", "--help"], consumer);
-  run("npx", ["--no-install", "dragoman", "demo", "--once"], consumer);
-  console.log(`smoke: ${specifiers.length} entries loaded and typed, command answered`);
+  const packed = packAll(scratch);
+  const consumers = PRODUCTS.map(({ title, roots, maxForeign }, index) => {
+    const consumer = createConsumer(join(scratch, `consumer-${index}`), closureOf(roots, packed));
+    checkClosure(title, measureClosure(consumer), maxForeign);
+    return consumer;
+  });
+  const complete = consumers.at(-1);
+  if (complete === undefined) throw new Error("nothing was installed");
+  installBeside(complete, COMPANIONS);
+  const examples = writeExamples(complete);
+  compileTypes(complete, examples);
+  writeLoaders(complete);
+  run("npx", ["--no-install", "dragoman", "--version"], complete.folder);
+  for (const node of findNodes(scratch)) runOn(node, complete, examples);
 } finally {
-  rmSync(folder, { recursive: true });
+  rmSync(scratch, { recursive: true });
 }

@@ -17,7 +17,9 @@ export function packageEntry(name: string): string {
 
 /** Version of this package. */
 export function packageVersion(): string {
-  const manifest = JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8")) as { readonly version: string };
+  const manifest = JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8")) as {
+    readonly version: string;
+  };
   return manifest.version;
 }
 

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 
 import { laws, pairLaws } from "../src/testing/index.ts";
 import type { Law } from "../src/testing/index.ts";
-import { anthropicSubject } from "./anthropic-subject.ts";
-import { openaiChatSubject } from "./openai-chat-subject.ts";
+import { anthropicSubject } from "../src/subjects/anthropic-subject.ts";
+import { openaiChatSubject } from "../src/subjects/openai-chat-subject.ts";
 
 /** A law may be checked at once or in time. */
 const outcomeOf = async (law: Law): Promise<void> => law.check();

@@ -14,8 +14,8 @@ import type {
 
 import { laws, LawViolation, pairLaws } from "../src/testing/index.ts";
 import type { DialectSubject, Law } from "../src/testing/index.ts";
-import { anthropicSubject } from "./anthropic-subject.ts";
-import { openaiChatSubject } from "./openai-chat-subject.ts";
+import { anthropicSubject } from "../src/subjects/anthropic-subject.ts";
+import { openaiChatSubject } from "../src/subjects/openai-chat-subject.ts";
 
 /** Enough for every mutation below; the seed is fixed. */
 const OPTIONS = { runs: 60 };

@@ -16,9 +16,9 @@ import {
 } from "../src/testing/exchange.ts";
 import { documentOf, spelledJson } from "../src/testing/spelled-json.ts";
 import type { DialectSubject } from "../src/testing/subject.ts";
-import { anthropicSubject } from "./anthropic-subject.ts";
+import { anthropicSubject } from "../src/subjects/anthropic-subject.ts";
 import { blockOf, readFixture, recordsOf, wireOf } from "./fixture.ts";
-import { openaiChatSubject, withProfile } from "./openai-chat-subject.ts";
+import { openaiChatSubject, withProfile } from "../src/subjects/openai-chat-subject.ts";
 
 const SUBJECTS: Readonly<Record<string, DialectSubject>> = {
   "openai-chat": openaiChatSubject,
@@ -187,7 +187,7 @@ describe("streams", () => {
     const decoder = upstream.provider.createStreamDecoder(decodeContextOf(upstream), (event) => {
       expect(encoder.encode(event)).toBeNull();
     });
-    readChunks([wireOf(given)], (record) => {
+    readChunks("sse", [wireOf(given)], (record) => {
       decoder.push(record);
     });
     decoder.finish();
@@ -200,7 +200,7 @@ describe("streams", () => {
     const { head } = mustRead(subject, blockOf(blocks, "client-request").text);
     const observer = subject.provider.createStreamObserver(decodeContextOf(subject), head);
     const forwarded: Buffer[] = [];
-    readChunks([wireOf(blockOf(blocks, "upstream-stream"))], (record) => {
+    readChunks("sse", [wireOf(blockOf(blocks, "upstream-stream"))], (record) => {
       if ((observer.observe(record) & RecordFlag.forward) === 0) return;
       forwarded.push(Buffer.from(record.bytes.slice(record.rawStart, record.rawEnd)));
     });
@@ -222,7 +222,7 @@ describe("errors", () => {
       if (event.type === "error") errors.push(event.error);
       else others.push(event.type);
     });
-    readChunks([wireOf(given)], (record) => {
+    readChunks("sse", [wireOf(given)], (record) => {
       decoder.push(record);
     });
     decoder.finish();

@@ -39,7 +39,12 @@ export const agentCommand: Command = {
   },
 };
 
-function readPlan(args: readonly string[]): { readonly host: string; readonly port: number; readonly address: string; readonly token: string } {
+function readPlan(args: readonly string[]): {
+  readonly host: string;
+  readonly port: number;
+  readonly address: string;
+  readonly token: string;
+} {
   const token = process.env["DRAGOMAN_BENCH_TOKEN"] ?? "";
   if (token.length < MIN_TOKEN_LENGTH) {
     throw new UsageError(`set DRAGOMAN_BENCH_TOKEN to a secret of at least ${MIN_TOKEN_LENGTH} characters`);

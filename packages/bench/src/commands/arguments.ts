@@ -37,6 +37,7 @@ export function readAgent(text: string | undefined, token: string | undefined): 
 export function readCount(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const count = Number(text);
-  if (!Number.isInteger(count) || count < 1) throw new UsageError(`--${name} wants a number of at least 1, not ${text}`);
+  if (!Number.isInteger(count) || count < 1)
+    throw new UsageError(`--${name} wants a number of at least 1, not ${text}`);
   return count;
 }

@@ -12,7 +12,6 @@ import { RunStore } from "../store/run-store.ts";
 import { findTopology } from "../topology/topologies.ts";
 import { readAgent, readCount, readList, readTargetOptions, UsageError } from "./arguments.ts";
 
-
 const DEFAULT_SEED = 20_260_101;
 
 const OPTIONS = {

@@ -24,8 +24,17 @@ export const selfTestCommand: Command = {
     try {
       const { mock, mockClient, runner, areCoresShared } = instrument;
       const { topology } = plan;
-      const result = await runSelfTest({ topology, mock, mockClient, runner, areCoresShared, seed: 1, note: (line) => output.note(line) });
-      for (const check of result.checks) output.print(`${check.passed ? "ok    " : "FAILED"} ${check.name}: ${check.detail}`);
+      const result = await runSelfTest({
+        topology,
+        mock,
+        mockClient,
+        runner,
+        areCoresShared,
+        seed: 1,
+        note: (line) => output.note(line),
+      });
+      for (const check of result.checks)
+        output.print(`${check.passed ? "ok    " : "FAILED"} ${check.name}: ${check.detail}`);
       return result.passed ? 0 : 1;
     } finally {
       await instrument.close();

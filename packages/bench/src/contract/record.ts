@@ -136,6 +136,8 @@ export interface RepetitionRecord {
   readonly isSaturated: boolean;
   /** The rate was lowered for this target because it saturates far below the cell's rate; see `load` of the run for the original. */
   readonly isRateAdapted: boolean;
+  /** How often the pair of runs was made: above 1 the earlier ones were void by the instrument, never by the target. */
+  readonly attempts: number;
   readonly warmUp: { readonly requests: number; readonly isFlat: boolean; readonly capacityRps: number } | undefined;
   readonly gateway: LoadRecord | undefined;
   readonly direct: LoadRecord | undefined;

@@ -46,7 +46,8 @@ export function createExternalTarget(options: TargetOptions): Target {
         ? {
             found: false,
             reason: "neither a command nor a URL was given",
-            installCommand: "dragoman-bench run --targets external --set external.command='…' | external.url=http://host:port",
+            installCommand:
+              "dragoman-bench run --targets external --set external.command='…' | external.url=http://host:port",
           }
         : { found: true, executable, version: undefined, versionNote: undefined };
     },
@@ -69,11 +70,20 @@ const OTHER_MODELS = {
 
 /** `{host}`, `{port}`, `{mockHost}` and `{mockPort}` in the command stand for the addresses of the run. */
 function plan({ options, listenHost, listenPort, mockHost, mockPort }: PlanContext): LaunchPlan {
-  const ready = { path: options["external.ready"] ?? "/", statuses: [200, 204, 301, 302, 401, 403, 404], timeoutMs: READY_TIMEOUT_MS };
+  const ready = {
+    path: options["external.ready"] ?? "/",
+    statuses: [200, 204, 301, 302, 401, 403, 404],
+    timeoutMs: READY_TIMEOUT_MS,
+  };
   const command = options["external.command"];
   if (command === undefined) {
     const pid = options["external.pid"];
-    return { kind: "attached", origin: options["external.url"] ?? "", pid: pid === undefined ? undefined : Number(pid), ready };
+    return {
+      kind: "attached",
+      origin: options["external.url"] ?? "",
+      pid: pid === undefined ? undefined : Number(pid),
+      ready,
+    };
   }
   const filled = command
     .replaceAll("{host}", listenHost)

@@ -1,6 +1,12 @@
 // Puts requests on connections: idle ones first (the warmest last used), new ones up to the limit, then a queue. A request that
 // waits in the queue keeps its scheduled time; one that waits or flies too long ends as a timeout.
-import { Connection, createReadBuffer, type ConnectionOwner, type ExchangeOutcome, type SendableRequest } from "./exchange.ts";
+import {
+  Connection,
+  createReadBuffer,
+  type ConnectionOwner,
+  type ExchangeOutcome,
+  type SendableRequest,
+} from "./exchange.ts";
 import { RingQueue } from "./ring-queue.ts";
 import type { TallySheet } from "./tally-sheet.ts";
 

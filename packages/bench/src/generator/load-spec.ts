@@ -34,6 +34,8 @@ export interface Tally {
   readonly succeeded: number;
   /** Successes whose last byte arrived inside the window, whenever they were scheduled. */
   readonly succeededInWindow: number;
+  /** When the last success ended, µs on the monotonic clock; 0 without one. */
+  readonly lastSuccessUs: number;
   readonly lateSends: number;
   readonly maxLateUs: number;
   readonly queuedSends: number;

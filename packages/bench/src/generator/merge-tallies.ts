@@ -19,6 +19,7 @@ export function mergeTallies(tallies: readonly Tally[]): Tally {
     offered: sum((tally) => tally.offered),
     succeeded: sum((tally) => tally.succeeded),
     succeededInWindow: sum((tally) => tally.succeededInWindow),
+    lastSuccessUs: Math.max(0, ...tallies.map((tally) => tally.lastSuccessUs)),
     lateSends: sum((tally) => tally.lateSends),
     maxLateUs: Math.max(0, ...tallies.map((tally) => tally.maxLateUs)),
     queuedSends: sum((tally) => tally.queuedSends),

@@ -17,6 +17,7 @@ export class TallySheet {
   #offered = 0;
   #succeeded = 0;
   #succeededInWindow = 0;
+  #lastSuccessUs = 0;
   #lateSends = 0;
   #maxLateUs = 0;
   #queuedSends = 0;
@@ -52,6 +53,7 @@ export class TallySheet {
 
   end(dueUs: number, atUs: number, outcome: ExchangeOutcome, status: number): void {
     if (outcome === "succeeded" && this.#isInWindow(atUs)) this.#succeededInWindow += 1;
+    if (outcome === "succeeded") this.#lastSuccessUs = atUs;
     if (!this.#isInWindow(dueUs)) return;
     switch (outcome) {
       case "succeeded":
@@ -78,6 +80,7 @@ export class TallySheet {
       offered: this.#offered,
       succeeded: this.#succeeded,
       succeededInWindow: this.#succeededInWindow,
+      lastSuccessUs: this.#lastSuccessUs,
       lateSends: this.#lateSends,
       maxLateUs: this.#maxLateUs,
       queuedSends: this.#queuedSends,

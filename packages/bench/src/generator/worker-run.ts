@@ -77,7 +77,9 @@ export function runWorker(task: WorkerTask, createAlarm: CreateAlarm = createTic
 }
 
 interface ClosedLoop {
-  readonly spec: LoadSpec & { readonly pace: { readonly kind: "closed"; readonly connections: number; readonly maxRequests?: number } };
+  readonly spec: LoadSpec & {
+    readonly pace: { readonly kind: "closed"; readonly connections: number; readonly maxRequests?: number };
+  };
   readonly times: RunTimes;
   readonly worker: number;
   readonly workers: number;

@@ -63,16 +63,22 @@ export class AgentHost implements Host {
     const body = JSON.stringify(args);
     const headers = { authorization: `Bearer ${token}`, "content-length": Buffer.byteLength(body) };
     return new Promise((resolve, reject) => {
-      const outgoing = httpRequest({ host, port, method: "POST", path: `/${method}`, headers, timeout: CALL_TIMEOUT_MS }, (response) => {
-        const chunks: Buffer[] = [];
-        response.on("data", (chunk: Buffer) => chunks.push(chunk));
-        response.on("error", reject);
-        response.on("end", () => {
-          const answer = JSON.parse(Buffer.concat(chunks).toString()) as { readonly value?: unknown; readonly error?: string };
-          if (response.statusCode === 200) resolve(answer.value);
-          else reject(new Error(`agent ${host}:${port}: ${answer.error ?? "no reason given"}`));
-        });
-      });
+      const outgoing = httpRequest(
+        { host, port, method: "POST", path: `/${method}`, headers, timeout: CALL_TIMEOUT_MS },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on("data", (chunk: Buffer) => chunks.push(chunk));
+          response.on("error", reject);
+          response.on("end", () => {
+            const answer = JSON.parse(Buffer.concat(chunks).toString()) as {
+              readonly value?: unknown;
+              readonly error?: string;
+            };
+            if (response.statusCode === 200) resolve(answer.value);
+            else reject(new Error(`agent ${host}:${port}: ${answer.error ?? "no reason given"}`));
+          });
+        },
+      );
       outgoing.on("timeout", () => outgoing.destroy(new Error(`agent ${host}:${port} did not answer ${method}`)));
       outgoing.on("error", reject);
       outgoing.end(body);

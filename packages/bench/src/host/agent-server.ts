@@ -6,7 +6,16 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Host } from "./host.ts";
 
 /** Methods of a host that an agent offers. */
-export const AGENT_METHODS = ["inventory", "locate", "startMock", "startTarget", "sample", "ended", "stop", "cpus"] as const;
+export const AGENT_METHODS = [
+  "inventory",
+  "locate",
+  "startMock",
+  "startTarget",
+  "sample",
+  "ended",
+  "stop",
+  "cpus",
+] as const;
 
 /** Name of one of them. */
 export type AgentMethod = (typeof AGENT_METHODS)[number];

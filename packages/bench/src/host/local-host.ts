@@ -65,10 +65,16 @@ export class LocalHost implements Host {
     const port = await findFreePort(address);
     const controlPort = await findFreePort(address);
     const args = [packageEntry("mock/process-entry"), address, String(port), String(controlPort), String(workers)];
-    const child = this.#spawn({ command: process.execPath, args }, placement, { environment: {}, directory: undefined });
+    const child = this.#spawn({ command: process.execPath, args }, placement, {
+      environment: {},
+      directory: undefined,
+    });
     const handle = this.#keep({ process: child, pid: child.pid, cgroup: undefined, directory: undefined });
     const ready = { path: "/health", timeoutMs: MOCK_READY_MS };
-    await this.#orStop(handle, waitUntilReady({ host: address, port: controlPort }, ready, () => child.end));
+    await this.#orStop(
+      handle,
+      waitUntilReady({ host: address, port: controlPort }, ready, () => child.end),
+    );
     return { handle, host: address, port, controlPort, settleMs: 0, workers };
   }
 
@@ -128,10 +134,22 @@ export class LocalHost implements Host {
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, content);
     }
-    const child = this.#spawn(plan, { cpus: launch.cpus, realtimePriority: undefined }, { environment: plan.environment, directory });
-    const handle = this.#keep({ process: child, pid: child.pid, cgroup: launch.options[`${launch.target}.cgroup`], directory });
+    const child = this.#spawn(
+      plan,
+      { cpus: launch.cpus, realtimePriority: undefined },
+      { environment: plan.environment, directory },
+    );
+    const handle = this.#keep({
+      process: child,
+      pid: child.pid,
+      cgroup: launch.options[`${launch.target}.cgroup`],
+      directory,
+    });
     const { address } = this.#options;
-    await this.#orStop(handle, waitUntilReady({ host: address, port }, plan.ready, () => child.end));
+    await this.#orStop(
+      handle,
+      waitUntilReady({ host: address, port }, plan.ready, () => child.end),
+    );
     return { handle, host: address, port, settleMs: plan.settleMs, workers: plan.workers };
   }
 
@@ -139,14 +157,21 @@ export class LocalHost implements Host {
     const { hostname: host, port } = new URL(plan.origin);
     const handle = this.#keep({ process: undefined, pid: plan.pid, cgroup: undefined, directory });
     const address = { host, port: Number(port === "" ? 80 : port) };
-    await this.#orStop(handle, waitUntilReady(address, plan.ready, () => undefined));
+    await this.#orStop(
+      handle,
+      waitUntilReady(address, plan.ready, () => undefined),
+    );
     return { handle, ...address, settleMs: 0, workers: undefined };
   }
 
   #spawn(line: CommandLine, placement: Placement, { environment, directory }: Surroundings): SupervisedProcess {
     const from = this.#options.environment;
     const inherited = INHERITED.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]] as const]));
-    return new SupervisedProcess(place(line, placement, from["PATH"]), { ...Object.fromEntries(inherited), ...environment }, directory);
+    return new SupervisedProcess(
+      place(line, placement, from["PATH"]),
+      { ...Object.fromEntries(inherited), ...environment },
+      directory,
+    );
   }
 
   #keep(running: Running): string {

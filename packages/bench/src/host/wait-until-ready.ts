@@ -39,7 +39,9 @@ export async function waitUntilReady(
     if (last !== undefined && (ready.statuses ?? [200]).includes(last)) return;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
-  throw new Error(`it did not become ready within ${ready.timeoutMs} ms; GET ${ready.path} last answered ${last ?? "nothing"}`);
+  throw new Error(
+    `it did not become ready within ${ready.timeoutMs} ms; GET ${ready.path} last answered ${last ?? "nothing"}`,
+  );
 }
 
 /** A port that was free a moment ago, so that no target collides with another process of the host. */

@@ -22,7 +22,9 @@ export const directTraffic: TargetTraffic = {
   headers: (dialect, credential): Record<string, string> => {
     const version: Record<string, string> = dialect === "anthropic" ? { "anthropic-version": "2023-06-01" } : {};
     if (credential === "absent") return version;
-    return dialect === "anthropic" ? { ...version, "x-api-key": "sk-upstream" } : { authorization: "Bearer sk-upstream" };
+    return dialect === "anthropic"
+      ? { ...version, "x-api-key": "sk-upstream" }
+      : { authorization: "Bearer sk-upstream" };
   },
   model: (route) => MODELS[route],
 };

@@ -53,7 +53,11 @@ function messages(model: string): object {
 }
 
 function toolChat(model: string): object {
-  const call = { id: "call_0001", type: "function", function: { name: "tool_3", arguments: '{"path":"src/a.ts","line":12}' } };
+  const call = {
+    id: "call_0001",
+    type: "function",
+    function: { name: "tool_3", arguments: '{"path":"src/a.ts","line":12}' },
+  };
   return {
     model,
     messages: [

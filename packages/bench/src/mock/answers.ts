@@ -2,7 +2,8 @@
 // estimate with a tokenizer.
 import type { TrafficDialect } from "../contract/cell.ts";
 
-const WORDS = "The quick brown fox jumps over the lazy dog while the slow green turtle waits near old stone walls now".split(" ");
+const WORDS =
+  "The quick brown fox jumps over the lazy dog while the slow green turtle waits near old stone walls now".split(" ");
 const TEXT = WORDS.join(" ");
 
 /** Content events of every streamed answer: one per word. */
@@ -45,7 +46,10 @@ export const MODELS_ANSWER: RenderedAnswer = plain({
 /** Error body that all dialects can read. */
 export function errorAnswer(status: number): RenderedAnswer {
   const type = status === 429 ? "rate_limit_error" : status < 500 ? "invalid_request_error" : "api_error";
-  return plain({ type: "error", error: { type, code: type, message: `The mock answers ${status} on demand.`, param: null } });
+  return plain({
+    type: "error",
+    error: { type, code: type, message: `The mock answers ${status} on demand.`, param: null },
+  });
 }
 
 function plain(body: unknown): RenderedAnswer {
@@ -76,8 +80,13 @@ function chatAnswer(): object {
 
 function chatEvents(): string[][] {
   const head = { id: "chatcmpl-mock0001", object: "chat.completion.chunk", created: CREATED, model: "gpt-4o-mini" };
-  const event = (choices: object[], rest: object): string => `data: ${JSON.stringify({ ...head, choices, ...rest })}\n\n`;
-  const delta = (content: object, finish: string | null): object => ({ index: 0, delta: content, finish_reason: finish });
+  const event = (choices: object[], rest: object): string =>
+    `data: ${JSON.stringify({ ...head, choices, ...rest })}\n\n`;
+  const delta = (content: object, finish: string | null): object => ({
+    index: 0,
+    delta: content,
+    finish_reason: finish,
+  });
   return contentParts(
     (word) => event([delta({ content: word }, null)], {}),
     event([delta({ role: "assistant", content: "" }, null)], {}),
@@ -99,8 +108,14 @@ function messagesAnswer(): object {
 }
 
 function messagesEvents(): string[][] {
-  const event = (type: string, data: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`;
-  const start = { ...messagesAnswer(), content: [], stop_reason: null, usage: { input_tokens: USAGE.input, output_tokens: 1 } };
+  const event = (type: string, data: object): string =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`;
+  const start = {
+    ...messagesAnswer(),
+    content: [],
+    stop_reason: null,
+    usage: { input_tokens: USAGE.input, output_tokens: 1 },
+  };
   return contentParts(
     (word) => event("content_block_delta", { index: 0, delta: { type: "text_delta", text: word } }),
     event("message_start", { message: start }) +
@@ -194,11 +209,7 @@ function contentParts(render: (word: string) => string, opening: string, closing
 
 /** The opening travels with the first content event and the closing with the last: the script counts content events. */
 function assemble(words: readonly string[], opening: string, closing: string): string[][] {
-  return words.map((word, index) => [
-    index === 0 ? opening : "",
-    word,
-    index === words.length - 1 ? closing : "",
-  ]);
+  return words.map((word, index) => [index === 0 ? opening : "", word, index === words.length - 1 ? closing : ""]);
 }
 
 function spaced(word: string, index: number): string {

@@ -46,7 +46,12 @@ export class CallLog {
     this.#disconnects = 0;
   }
 
-  call(request: { readonly method: string; readonly target: string; readonly head: string; readonly body: readonly Buffer[] }): void {
+  call(request: {
+    readonly method: string;
+    readonly target: string;
+    readonly head: string;
+    readonly body: readonly Buffer[];
+  }): void {
     this.#calls += 1;
     if (!this.#isDetailed) return;
     if (this.#details.length >= MAX_LOGGED_CALLS) this.#details.shift();
@@ -56,7 +61,9 @@ export class CallLog {
       headers: request.head
         .split("\r\n")
         .slice(1)
-        .map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()] as const),
+        .map(
+          (line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()] as const,
+        ),
       body: Buffer.concat(request.body).toString(),
     });
   }

@@ -48,7 +48,14 @@ export class MockClient {
     return new Promise((resolve, reject) => {
       const text = body === undefined ? "" : JSON.stringify(body);
       const outgoing = httpRequest(
-        { host: this.#host, port: this.#port, method, path, headers: { "content-length": Buffer.byteLength(text) }, timeout: 5000 },
+        {
+          host: this.#host,
+          port: this.#port,
+          method,
+          path,
+          headers: { "content-length": Buffer.byteLength(text) },
+          timeout: 5000,
+        },
         (response) => {
           const chunks: Buffer[] = [];
           response.on("data", (chunk: Buffer) => chunks.push(chunk));

@@ -112,7 +112,9 @@ class MockConnection {
       const part = answer.parts[index];
       if (part === undefined || this.#socket.destroyed) return;
       const isFinal = index === answer.parts.length - 1;
-      this.#socket.write(index === 0 ? Buffer.concat([answer.head, part]) : isFinal ? Buffer.concat([part, answer.end]) : part);
+      this.#socket.write(
+        index === 0 ? Buffer.concat([answer.head, part]) : isFinal ? Buffer.concat([part, answer.end]) : part,
+      );
       if (isFinal) this.#done(isLast);
       else agenda.add(startUs + (index + 1) * profile.gapMs * 1000, () => playPart(index + 1));
     };
@@ -149,13 +151,19 @@ class MockConnection {
         this.#done(isLast);
         return;
       case "error-event": {
-        const error = renderChunk(Buffer.from(`event: error\ndata: ${errorAnswer(500).parts[0]?.toString() ?? ""}\n\n`));
+        const error = renderChunk(
+          Buffer.from(`event: error\ndata: ${errorAnswer(500).parts[0]?.toString() ?? ""}\n\n`),
+        );
         this.#socket.write(Buffer.concat([answer.head, ...answer.parts.slice(0, fault.parts ?? 1), error, answer.end]));
         this.#done(isLast);
         return;
       }
       case "garbage":
-        this.#play(renderWire({ contentType: "application/json", parts: [Buffer.from("<html>not json</html>")] }), isLast, 0);
+        this.#play(
+          renderWire({ contentType: "application/json", parts: [Buffer.from("<html>not json</html>")] }),
+          isLast,
+          0,
+        );
     }
   }
 

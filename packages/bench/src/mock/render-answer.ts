@@ -23,7 +23,15 @@ const VENDOR_HEADERS = [
   "strict-transport-security: max-age=31536000",
 ];
 
-const REASONS: Readonly<Record<number, string>> = { 200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 429: "Too Many Requests", 500: "Internal Server Error", 503: "Service Unavailable" };
+const REASONS: Readonly<Record<number, string>> = {
+  200: "OK",
+  400: "Bad Request",
+  401: "Unauthorized",
+  404: "Not Found",
+  429: "Too Many Requests",
+  500: "Internal Server Error",
+  503: "Service Unavailable",
+};
 
 /** Renders an answer; streams are chunked, plain bodies have a length. */
 export function renderWire(answer: RenderedAnswer, status = 200, headers: readonly string[] = []): WireAnswer {

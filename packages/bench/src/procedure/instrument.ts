@@ -110,9 +110,16 @@ interface CorePlan {
 }
 
 /** On one host the roles get disjoint cores; on machines of their own each gets all of its machine. */
-async function planCores(hosts: Pick<Instrument, "localHost" | "mockHost" | "gatewayHost">, isOneHost: boolean): Promise<CorePlan> {
+async function planCores(
+  hosts: Pick<Instrument, "localHost" | "mockHost" | "gatewayHost">,
+  isOneHost: boolean,
+): Promise<CorePlan> {
   if (!isOneHost) {
-    const [generator, mock, gateway] = await Promise.all([hosts.localHost.cpus(), hosts.mockHost.cpus(), hosts.gatewayHost.cpus()]);
+    const [generator, mock, gateway] = await Promise.all([
+      hosts.localHost.cpus(),
+      hosts.mockHost.cpus(),
+      hosts.gatewayHost.cpus(),
+    ]);
     return {
       gatewayCpus: [],
       gatewayCores: gateway.length,

@@ -1,5 +1,7 @@
 // One generator run with everything that is read around it: CPU of the mock and of the target at the edges of the window, the peak of
 // memory between them, calls at the mock, and how that becomes a record.
+import { setTimeout as delay } from "node:timers/promises";
+
 import { monotonicUs } from "../clock/monotonic.ts";
 import type { LoadRecord, PercentilesUs, RawHistograms, UsageRecord } from "../contract/record.ts";
 import type { GeneratorClient } from "../generator/generator-client.ts";
@@ -29,6 +31,8 @@ export interface LoadRunnerOptions {
 export interface MeasuredRun {
   readonly record: LoadRecord;
   readonly raw: RawHistograms;
+  /** From the first scheduled send to the last success; shorter than the window when the load had a request limit. */
+  readonly busySeconds: number;
   readonly usage: Omit<UsageRecord, "rssIdleBytes"> | undefined;
 }
 
@@ -57,10 +61,12 @@ export class LoadRunner {
     const callsBefore = (await mockClient.counts()).calls;
     let mockSamples: Promise<WindowSamples> | undefined;
     let watchedSamples: Promise<WindowSamples> | undefined;
+    const finished = new AbortController();
     const outcome = await generator.run(spec, (times) => {
-      mockSamples = sampleWindow(mock, times);
-      watchedSamples = watched === undefined ? undefined : sampleWindow(watched, times);
+      mockSamples = sampleWindow(mock, times, finished.signal);
+      watchedSamples = watched === undefined ? undefined : sampleWindow(watched, times, finished.signal);
     });
+    finished.abort();
     const mockCpu = cpuBetween(await mockSamples);
     const calls = (await mockClient.counts()).calls - callsBefore;
     const windowSeconds = (outcome.times.windowEndUs - outcome.times.windowStartUs) / 1_000_000;
@@ -70,29 +76,40 @@ export class LoadRunner {
       upstreamCalls: calls,
     });
     const usage = watched === undefined ? undefined : toUsage(await watchedSamples, record, watched.cores);
-    return { record, raw: rawOf(outcome, spec), usage };
+    return { record, raw: rawOf(outcome, spec), busySeconds: busySecondsOf(outcome), usage };
   }
 }
 
-async function sampleWindow({ host, handle }: WatchedProcess, times: RunTimes): Promise<WindowSamples> {
+/** Ends early when the run does: a load with a request limit may be over long before its window. */
+async function sampleWindow(
+  { host, handle }: WatchedProcess,
+  times: RunTimes,
+  finished: AbortSignal,
+): Promise<WindowSamples> {
   // A process that cannot be read, for example on an agent that went away, has no samples; its own failure is reported elsewhere.
   const sample = (): Promise<ResourceSample | undefined> => host.sample(handle).catch(() => undefined);
-  await waitUntil(times.windowStartUs);
+  await waitUntil(times.windowStartUs, finished);
   const beforeUs = monotonicUs();
   const before = await sample();
   let peakRssBytes = before?.rssBytes ?? 0;
-  while (monotonicUs() + MEMORY_SAMPLE_MS * 1000 < times.windowEndUs) {
-    await new Promise((resolve) => setTimeout(resolve, MEMORY_SAMPLE_MS));
+  while (!finished.aborted && monotonicUs() + MEMORY_SAMPLE_MS * 1000 < times.windowEndUs) {
+    await waitUntil(monotonicUs() + MEMORY_SAMPLE_MS * 1000, finished);
     peakRssBytes = Math.max(peakRssBytes, (await sample())?.rssBytes ?? 0);
   }
-  await waitUntil(times.windowEndUs);
+  await waitUntil(times.windowEndUs, finished);
   const scale = (times.windowEndUs - times.windowStartUs) / (monotonicUs() - beforeUs);
   const after = await sample();
   return { before, after, scale, peakRssBytes: Math.max(peakRssBytes, after?.rssBytes ?? 0) };
 }
 
-function waitUntil(us: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.max(0, (us - monotonicUs()) / 1000)));
+async function waitUntil(us: number, finished: AbortSignal): Promise<void> {
+  const delayMs = Math.max(0, (us - monotonicUs()) / 1000);
+  // Rejects only when the run has finished, which is the other way to be done waiting.
+  await delay(delayMs, undefined, { signal: finished }).catch(() => undefined);
+}
+
+function busySecondsOf({ tally, times }: RunOutcome): number {
+  return Math.max(0, tally.lastSuccessUs - times.startUs) / 1_000_000;
 }
 
 function cpuBetween(samples: WindowSamples | undefined): number | undefined {

@@ -15,11 +15,26 @@ export interface Probe {
 }
 
 /** Sends one request and returns its status, or `undefined` when no complete answer came. */
-export function sendOnce(address: { readonly host: string; readonly port: number }, request: HttpRequest): Promise<number | undefined> {
+export function sendOnce(
+  address: { readonly host: string; readonly port: number },
+  request: HttpRequest,
+): Promise<number | undefined> {
   return new Promise((resolve) => {
-    const headers = { ...request.headers, "content-type": "application/json", "content-length": Buffer.byteLength(request.body) };
+    const headers = {
+      ...request.headers,
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(request.body),
+    };
     const outgoing = httpRequest(
-      { host: address.host, port: address.port, method: "POST", path: request.path, headers, agent: false, timeout: PROBE_TIMEOUT_MS },
+      {
+        host: address.host,
+        port: address.port,
+        method: "POST",
+        path: request.path,
+        headers,
+        agent: false,
+        timeout: PROBE_TIMEOUT_MS,
+      },
       (response) => {
         response.resume();
         response.on("error", () => resolve(undefined));
@@ -47,7 +62,12 @@ export async function probeTarget(
   const unknownKeyStatus = await withKey("unknown");
   const unknownModelStatus = await send({ credential: "good", route: "unknown" });
   return {
-    authentication: { goodKeyStatus, noKeyStatus, unknownKeyStatus, isEnforced: isEnforced({ goodKeyStatus, noKeyStatus, unknownKeyStatus }) },
+    authentication: {
+      goodKeyStatus,
+      noKeyStatus,
+      unknownKeyStatus,
+      isEnforced: isEnforced({ goodKeyStatus, noKeyStatus, unknownKeyStatus }),
+    },
     unknownModelStatus,
   };
 }

@@ -59,15 +59,35 @@ export async function runComparison(
     const { topology, options, seed } = task;
     const capacityRps = run.selfTest?.capacityRps ?? 0;
     const result = await runRepetition(
-      { topology, capacityRps, gatewayHost, gatewayCpus, gatewayCores, areCoresShared, mock, mockClient, runner, options, seed },
+      {
+        topology,
+        capacityRps,
+        gatewayHost,
+        gatewayCpus,
+        gatewayCores,
+        areCoresShared,
+        mock,
+        mockClient,
+        runner,
+        options,
+        seed,
+      },
       turn,
     );
     store.writeRepetition(result.record, result.raw);
     progress.finish((performance.now() - startMs) / 1000);
     output.note(describe(result.record));
-    store.writeSummary({ format: RECORD_FORMAT, runId: run.runId, cells: summariseAll(run.cells, located, task.targets, store) });
+    store.writeSummary({
+      format: RECORD_FORMAT,
+      runId: run.runId,
+      cells: summariseAll(run.cells, located, task.targets, store),
+    });
   }
-  store.writeSummary({ format: RECORD_FORMAT, runId: run.runId, cells: summariseAll(run.cells, located, task.targets, store) });
+  store.writeSummary({
+    format: RECORD_FORMAT,
+    runId: run.runId,
+    cells: summariseAll(run.cells, located, task.targets, store),
+  });
   const finished = { ...run, targets: located, endedAt: new Date().toISOString() };
   store.writeRun(finished);
   return finished;
@@ -86,10 +106,24 @@ async function locateAll(
     if (found.found) {
       entrants.push({ target, executable: found.executable });
       const { version, versionNote } = found;
-      located.push({ ...identity, availability: "available", reason: undefined, installCommand: undefined, version, versionNote });
+      located.push({
+        ...identity,
+        availability: "available",
+        reason: undefined,
+        installCommand: undefined,
+        version,
+        versionNote,
+      });
     } else {
       const { reason, installCommand } = found;
-      located.push({ ...identity, availability: "n/a", reason, installCommand, version: undefined, versionNote: undefined });
+      located.push({
+        ...identity,
+        availability: "n/a",
+        reason,
+        installCommand,
+        version: undefined,
+        versionNote: undefined,
+      });
     }
   }
   return { located, entrants };
@@ -104,8 +138,17 @@ async function openRun(
   const startedAt = new Date().toISOString();
   const hosts = await takeInventories(instrument);
   const { mock, mockClient, runner, areCoresShared } = instrument;
-  const selfTest = await runSelfTest({ topology, mock, mockClient, runner, areCoresShared, seed, note: (line) => output.note(line) });
-  for (const check of selfTest.checks) output.note(`self-test: ${check.passed ? "ok" : "FAILED"} ${check.name}: ${check.detail}`);
+  const selfTest = await runSelfTest({
+    topology,
+    mock,
+    mockClient,
+    runner,
+    areCoresShared,
+    seed,
+    note: (line) => output.note(line),
+  });
+  for (const check of selfTest.checks)
+    output.note(`self-test: ${check.passed ? "ok" : "FAILED"} ${check.name}: ${check.detail}`);
   const cells = task.cells
     .map((cell) => scaleCell(cell, topology, selfTest.capacityRps))
     .map((cell) => withRepetitions(cell, task.repetitions));
@@ -120,7 +163,10 @@ async function openRun(
     selfTest,
     targets: task.located,
     cells,
-    notPublishable: reasonsAgainstPublishing(topology, { selfTestPassed: selfTest.passed, hasAllRepetitions: task.repetitions === undefined }),
+    notPublishable: reasonsAgainstPublishing(topology, {
+      selfTestPassed: selfTest.passed,
+      hasAllRepetitions: task.repetitions === undefined,
+    }),
     command: task.command,
   };
 }
@@ -172,10 +218,14 @@ function summariseAll(
 
 function describe(record: RepetitionRecord): string {
   const name = `${record.cell} ${record.target} ${record.repetition}`;
-  const verdict = record.isValid ? "valid" : `${record.status === "failed" ? "FAILED" : "VOID"}: ${record.reasons.join("; ")}`;
+  const verdict = record.isValid
+    ? "valid"
+    : `${record.status === "failed" ? "FAILED" : "VOID"}: ${record.reasons.join("; ")}`;
   const { gateway, overheadUs, usage } = record;
   const figures = [
-    gateway === undefined ? undefined : `${gateway.achievedRps.toFixed(0)}${gateway.offeredRps === undefined ? "" : ` of ${gateway.offeredRps}`} requests/s`,
+    gateway === undefined
+      ? undefined
+      : `${gateway.achievedRps.toFixed(0)}${gateway.offeredRps === undefined ? "" : ` of ${gateway.offeredRps}`} requests/s`,
     record.saturationRps === undefined ? undefined : `saturation ${record.saturationRps}`,
     overheadUs === undefined ? undefined : `overhead p50 ${overheadUs.p50} µs p99 ${overheadUs.p99} µs`,
     usage?.cpuUsPerRequest === undefined ? undefined : `CPU ${usage.cpuUsPerRequest.toFixed(0)} µs/request`,

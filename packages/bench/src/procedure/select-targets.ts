@@ -22,6 +22,7 @@ export function findTarget(id: string, options: TargetOptions): Target | undefin
 export function selectTargets(ids: readonly string[], options: TargetOptions): readonly Target[] {
   const all = listTargets(options);
   const unknown = ids.find((id) => !all.some((target) => target.id === id));
-  if (unknown !== undefined) throw new Error(`there is no target ${unknown}; targets are ${all.map(({ id }) => id).join(", ")}`);
+  if (unknown !== undefined)
+    throw new Error(`there is no target ${unknown}; targets are ${all.map(({ id }) => id).join(", ")}`);
   return all.filter(({ id }) => (ids.length === 0 ? id !== "external" : ids.includes(id)));
 }

@@ -1,5 +1,12 @@
 // Medians with the extremes over a cell's repetitions. A metric that no repetition measured stays absent.
-import type { CellSummary, LoadRecord, MetricName, PercentilesUs, RepetitionRecord, Spread } from "../contract/record.ts";
+import type {
+  CellSummary,
+  LoadRecord,
+  MetricName,
+  PercentilesUs,
+  RepetitionRecord,
+  Spread,
+} from "../contract/record.ts";
 
 /** Median, minimum and maximum; `undefined` for no values. */
 export function spreadOf(values: readonly number[]): Spread | undefined {

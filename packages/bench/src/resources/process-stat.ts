@@ -22,7 +22,10 @@ export function parseProcessStat(line: string): ProcessStat | undefined {
   const pid = Number.parseInt(line, 10);
   if (nameEnd < 0 || Number.isNaN(pid)) return undefined;
   // Field 3 of proc(5), the state, is index 0 here.
-  const fields = line.slice(nameEnd + 2).trim().split(" ");
+  const fields = line
+    .slice(nameEnd + 2)
+    .trim()
+    .split(" ");
   const field = (number: number): number => Number(fields[number - 3] ?? Number.NaN);
   const stat: ProcessStat = {
     pid,

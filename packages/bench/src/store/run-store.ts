@@ -61,7 +61,8 @@ export class RunStore {
     if (!existsSync(file)) return undefined;
     // Written by this package; another format is refused before anything else of it is used.
     const record = JSON.parse(readFileSync(file, "utf8")) as Shape;
-    if (record.format !== RECORD_FORMAT) throw new Error(`${name} has format ${record.format}, this version reads ${RECORD_FORMAT}`);
+    if (record.format !== RECORD_FORMAT)
+      throw new Error(`${name} has format ${record.format}, this version reads ${RECORD_FORMAT}`);
     return record;
   }
 

@@ -38,6 +38,8 @@ export interface Topology {
    * marked. Without it the cell shows how the target drowns.
    */
   readonly adaptFraction: number | undefined;
+  /** How often a repetition whose runs are void is tried again on a machine with neighbours; the record says how often it was. */
+  readonly voidRetries: number;
   /** Bound of the self-test on the mock's p99 at its rate, µs. */
   readonly mockP99Us: number;
   readonly mockRps: number | undefined;
@@ -60,6 +62,7 @@ export const TOPOLOGIES: Readonly<Record<string, Topology>> = {
     timeoutMs: 10_000,
     maxConnections: 1024,
     adaptFraction: 0.6,
+    voidRetries: 2,
     mockP99Us: 1000,
     mockRps: undefined,
   },
@@ -75,6 +78,7 @@ export const TOPOLOGIES: Readonly<Record<string, Topology>> = {
     timeoutMs: 30_000,
     maxConnections: 8192,
     adaptFraction: undefined,
+    voidRetries: 0,
     mockP99Us: 2000,
     mockRps: 50_000,
   },
@@ -90,6 +94,7 @@ export const TOPOLOGIES: Readonly<Record<string, Topology>> = {
     timeoutMs: 30_000,
     maxConnections: 8192,
     adaptFraction: undefined,
+    voidRetries: 0,
     mockP99Us: 50,
     mockRps: 50_000,
   },
@@ -102,6 +107,7 @@ export const TOPOLOGIES: Readonly<Record<string, Topology>> = {
  */
 export function findTopology(id: string): Topology {
   const topology = TOPOLOGIES[id];
-  if (topology === undefined) throw new Error(`there is no topology ${id}; there are ${Object.keys(TOPOLOGIES).join(", ")}`);
+  if (topology === undefined)
+    throw new Error(`there is no topology ${id}; there are ${Object.keys(TOPOLOGIES).join(", ")}`);
   return topology;
 }

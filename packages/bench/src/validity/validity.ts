@@ -63,7 +63,10 @@ function cpuReasons(name: string, run: LoadRecord, areCoresShared: boolean): str
       ];
   return shares
     .filter(([, share]) => share > VALIDITY_BOUNDS.cpuShare)
-    .map(([who, share]) => `${name} run: ${who} used ${percent(share)} of its CPU (bound ${percent(VALIDITY_BOUNDS.cpuShare)})`);
+    .map(
+      ([who, share]) =>
+        `${name} run: ${who} used ${percent(share)} of its CPU (bound ${percent(VALIDITY_BOUNDS.cpuShare)})`,
+    );
 }
 
 function directReasons(direct: LoadRecord, { scriptedMs, isClosedLoop }: ValidityInput): string[] {

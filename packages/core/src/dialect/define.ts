@@ -77,16 +77,18 @@ export function defineProviderDialect<const Operations extends readonly Operatio
     operations: Object.freeze([...(parts.operations ?? ["generate"])]),
     framing: parts.framing ?? "sse",
     signatureOrigins: Object.freeze([...(parts.signatureOrigins ?? [])]),
-    compileProfile:
-      parts.compileProfile === undefined
-        ? compileFromTable(parts.profiles ?? NO_PROFILES)
-        : (name, overrides) => parts.compileProfile?.(name, overrides) ?? { ok: false, problems: [] },
+    compileProfile: parts.compileProfile?.bind(parts) ?? compileFromTable(parts.profiles ?? NO_PROFILES),
     normalizesAnswers: (profile) => parts.normalizesAnswers?.(profile) ?? true,
     forwardRequest: (...request) =>
       parts.forwardRequest?.(...request) ?? {
         ok: false,
         issues: [
-          { code: "capability_missing", path: "", severity: "reject", detail: `The dialect ${id} forwards no requests.` },
+          {
+            code: "capability_missing",
+            path: "",
+            severity: "reject",
+            detail: `The dialect ${id} forwards no requests.`,
+          },
         ],
       },
     encodeRequest: (request, target) => parts.encodeRequest(request, target),
@@ -129,7 +131,8 @@ function checkProvider(definition: object): void {
     checkWords("operations", operations, ["generate", "count-tokens", "embed"], problems);
     if (framing !== undefined && framing !== "sse" && framing !== "ndjson")
       problems.add('framing must be "sse" or "ndjson"');
-    const areOrigins = Array.isArray(signatureOrigins) && signatureOrigins.every((origin) => typeof origin === "string");
+    const areOrigins =
+      Array.isArray(signatureOrigins) && signatureOrigins.every((origin) => typeof origin === "string");
     if (signatureOrigins !== undefined && !areOrigins) problems.add("signatureOrigins must be a list of texts");
     if (profiles !== undefined && compileProfile !== undefined)
       problems.add("profiles and compileProfile exclude each other");
@@ -163,18 +166,21 @@ type StreamDoor =
   | { readonly streamContentType?: never; readonly keepAlive?: Uint8Array }
   | { readonly streamContentType: string; readonly keepAlive: Uint8Array };
 
-type Serves<Routes extends readonly ClientRoute[], Wanted, Doors extends keyof ClientDialect> =
-  Wanted extends Routes[number]["operation"] ? Pick<ClientDialect, Doors> : { readonly [Door in Doors]?: never };
+type Serves<
+  Routes extends readonly ClientRoute[],
+  Wanted,
+  Doors extends keyof ClientDialect,
+> = Wanted extends Routes[number]["operation"] ? Pick<ClientDialect, Doors> : { readonly [Door in Doors]?: never };
 
 /**
  * What the author of a client dialect writes. Left out are: `claims` (its own routes' paths), `readCredential` (`authorization: Bearer`
  * or `x-api-key`), `checkHeaders` (accepts all), `estimateInputTokens` (by bytes), `identify` (`x-request-id`), `streamContentType` and
  * `keepAlive` (those of event streams). A route for token counts, the model list or one model asks for the door that answers it.
  */
-export type ClientDialectDefinition<Facts = unknown, Routes extends readonly ClientRoute[] = readonly ClientRoute[]> = Pick<
-  ClientDialect<Facts>,
-  ClientDoors
-> &
+export type ClientDialectDefinition<
+  Facts = unknown,
+  Routes extends readonly ClientRoute[] = readonly ClientRoute[],
+> = Pick<ClientDialect<Facts>, ClientDoors> &
   Partial<Pick<ClientDialect<Facts>, ClientOptions>> & { readonly routes: Routes } & StreamDoor &
   Serves<Routes, "count-tokens", "encodeTokenCount"> &
   Serves<Routes, "list-models", "encodeModelList"> &
@@ -183,14 +189,7 @@ export type ClientDialectDefinition<Facts = unknown, Routes extends readonly Cli
 type ClientParts<Facts> = Pick<ClientDialect<Facts>, ClientDoors | "routes"> & Partial<ClientDialect<Facts>>;
 
 const CLIENT_SHAPE: DefinitionShape = {
-  required: [
-    "readHead",
-    "decodeRequest",
-    "encodeResponse",
-    "createStreamEncoder",
-    "encodeError",
-    "encodeStreamError",
-  ],
+  required: ["readHead", "decodeRequest", "encodeResponse", "createStreamEncoder", "encodeError", "encodeStreamError"],
   optional: [
     "claims",
     "readCredential",
@@ -255,7 +254,9 @@ function checkClient(definition: object): void {
   if (checkShape(definition, CLIENT_SHAPE, problems)) {
     const { routes, streamContentType, keepAlive, streamTerminator } = definition;
     checkRoutes(routes, problems);
-    const served = Array.isArray(routes) ? routes.map((route) => (route as Partial<ClientRoute> | null)?.operation) : [];
+    const served = Array.isArray(routes)
+      ? routes.map((route) => (route as Partial<ClientRoute> | null)?.operation)
+      : [];
     for (const [operation, door] of ROUTE_DOORS)
       if (served.includes(operation) !== (definition[door] !== undefined))
         problems.add(`${door} and a route for "${operation}" belong together`);

@@ -39,9 +39,13 @@ export class DefinitionProblems {
   check(id: unknown): void {
     if (this.#found.length === 0) return;
     const name = typeof id === "string" ? ` "${id}"` : "";
-    throw new GatewayError("state_violation", `The ${this.#what}${name} cannot be defined: ${this.#found.join("; ")}.`, {
-      details: { problems: [...this.#found] },
-    });
+    throw new GatewayError(
+      "state_violation",
+      `The ${this.#what}${name} cannot be defined: ${this.#found.join("; ")}.`,
+      {
+        details: { problems: [...this.#found] },
+      },
+    );
   }
 }
 
@@ -59,13 +63,17 @@ export function checkShape(
   const members = definition as Readonly<Record<string, unknown>>;
   const { id } = members;
   if (typeof id !== "string" || id.length > MAX_ID_LENGTH || !ID.test(id))
-    problems.add(`id must be lower-case words of letters and digits joined by "-", at most ${MAX_ID_LENGTH} characters`);
+    problems.add(
+      `id must be lower-case words of letters and digits joined by "-", at most ${MAX_ID_LENGTH} characters`,
+    );
   for (const door of shape.required)
     if (typeof members[door] !== "function") problems.add(`${door} is ${missingOr(members[door])}`);
   for (const door of shape.optional)
     if (members[door] !== undefined && typeof members[door] !== "function") problems.add(`${door} is not a function`);
   const known = new Set([...shape.required, ...shape.optional, ...shape.values]);
-  for (const name of Object.keys(members)) if (!known.has(name)) problems.add(`${name} is no member of a definition`);
+  // An author's object may have state of its own, but a function that nobody calls is a misspelled door.
+  for (const [name, member] of Object.entries(members))
+    if (typeof member === "function" && !known.has(name)) problems.add(`${name} is no door of a dialect`);
   return true;
 }
 
@@ -98,7 +106,9 @@ export function checkRoutes(value: unknown, problems: DefinitionProblems): void 
   for (const [index, route] of (value as readonly unknown[]).entries()) {
     const at = `routes[${index}]`;
     if (!isRoute(route)) {
-      problems.add(`${at} must have a method (${METHODS.join(", ")}), a path that starts with "/" and a known operation`);
+      problems.add(
+        `${at} must have a method (${METHODS.join(", ")}), a path that starts with "/" and a known operation`,
+      );
       continue;
     }
     if (/[?#\s]/.test(route.path)) problems.add(`${at} has a path with a query, a fragment or white space`);

@@ -53,6 +53,7 @@ export interface DecodeContext {
   count(name: string): void;
 }
 
+/** A whole answer of an upstream, or the error that it turned out to be. */
 export type DecodedResponse =
   | { readonly ok: true; readonly response: NeutralResponse }
   | { readonly ok: false; readonly error: NeutralError };

@@ -97,7 +97,9 @@ export const ADAPTATION_CODES = [
   "value_adapted",
 ] as const;
 
+/** One of `REASON_CODES`. */
 export type ReasonCode = (typeof REASON_CODES)[number];
+/** One of `ADAPTATION_CODES`. */
 export type AdaptationCode = (typeof ADAPTATION_CODES)[number];
 
 const HINTS: readonly ReasonCode[] = [

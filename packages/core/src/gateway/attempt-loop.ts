@@ -23,7 +23,7 @@ export async function runAttempts(exchange: Exchange, plan: Plan, model: Resolve
   const { engine } = exchange;
   let candidate = plan.next(exchange.clock.nowMs());
   if (candidate === null) return answerEstimate(exchange, model) ? null : explainEmpty(exchange, plan);
-  const held = hold(exchange, model);
+  const held = hold(exchange, model, candidate.deployment);
   if (held !== null) return held;
   engine.retryBudget.earn();
   setExchangeDeadlines(exchange, candidate);
@@ -90,12 +90,13 @@ function decide(
   });
 }
 
-function hold(exchange: Exchange, model: ResolvedModel): NeutralError | null {
+function hold(exchange: Exchange, model: ResolvedModel, first: Deployment): NeutralError | null {
   const { document, client, ticket } = exchange;
   const refusal = ticket?.hold({
     ...(document === null ? null : client.readBounds?.(document)),
     model: model.name,
     operation: exchange.operation,
+    first: { deploymentId: first.id, target: targetOf(first) },
     bodyBytes: document === null ? 0 : exchange.body.bytes.byteLength,
     estimateInputTokens: () => (document === null ? 0 : client.estimateInputTokens(document)),
   });

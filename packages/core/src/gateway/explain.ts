@@ -35,6 +35,7 @@ export interface Verdict {
   readonly bodyBytes: number | null;
 }
 
+/** The verdict on every deployment in the order of the plan, or why there is no plan. */
 export type Explanation =
   | { readonly ok: true; readonly model: string; readonly generation: number; readonly plan: readonly Verdict[] }
   | { readonly ok: false; readonly error: NeutralError };

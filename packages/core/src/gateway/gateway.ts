@@ -62,6 +62,7 @@ export interface EncodedRefusal {
   readonly body: Uint8Array;
 }
 
+/** One gateway. A request keeps the configuration that it began with; once draining or closed, new requests are refused. */
 export class GatewayEngine {
   readonly #engine: Engine;
   readonly #authenticators = new Map<Snapshot, Authenticator>();

@@ -31,6 +31,7 @@ export interface EngineLimits {
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
+/** The bounds where nothing else is configured. */
 export const DEFAULT_ENGINE_LIMITS: EngineLimits = {
   maxBodyBytes: 32 * MIB,
   maxHeldResponseBytes: MIB,

@@ -3,6 +3,7 @@ import type { Issue } from "../dialect/index.ts";
 import type { NeutralError, Usage } from "../ir/index.ts";
 import type { Settlement } from "./ports.ts";
 
+/** What became of one exchange; given to observers once, after its last settlement. */
 export interface ExchangeOutcome {
   readonly requestId: string;
   readonly generation: number;

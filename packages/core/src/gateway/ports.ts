@@ -194,6 +194,8 @@ export interface HoldRequest {
   readonly maxOutputTokens?: number;
   /** Answers asked for. Default 1. */
   readonly choices?: number;
+  /** Where the first attempt will go, so that one refusal speaks for all scopes before anything is counted. */
+  readonly first?: { readonly deploymentId: string; readonly target: AttemptTarget };
 }
 
 /** Where an attempt goes, as far as its price and its largest size depend on it. */

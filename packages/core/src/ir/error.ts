@@ -1,6 +1,7 @@
 /** Errors of a call in one classification, so that routing decides and every dialect can tell its client. */
 import type { Raw } from "./text.ts";
 
+/** What went wrong, as routing sees it; each dialect has its own status and words for it. */
 export type ErrorClass =
   | "auth"
   | "permission"

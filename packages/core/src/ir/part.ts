@@ -46,6 +46,7 @@ export interface CacheBreakpoint {
   readonly ttlSeconds?: number;
 }
 
+/** What every part has. */
 export interface PartBase {
   readonly cacheBreakpoint?: CacheBreakpoint;
   readonly extensions?: readonly Extension[];
@@ -53,27 +54,32 @@ export interface PartBase {
   readonly at: string;
 }
 
+/** Prose. */
 export interface TextPart extends PartBase {
   readonly type: "text";
   readonly text: Text;
   readonly citations?: Raw;
   readonly annotations?: Raw;
 }
+/** An image. */
 export interface ImagePart extends PartBase {
   readonly type: "image";
   readonly media: Media;
   readonly detail?: "auto" | "low" | "high" | "original" | "ultra";
 }
+/** Recorded or generated sound. */
 export interface AudioPart extends PartBase {
   readonly type: "audio";
   readonly media: Media;
   readonly format?: string;
 }
+/** A video, or the `clip` of one. */
 export interface VideoPart extends PartBase {
   readonly type: "video";
   readonly media: Media;
   readonly clip?: Raw;
 }
+/** A document for the model to read. */
 export interface FilePart extends PartBase {
   readonly type: "file";
   readonly media: Media;
@@ -83,6 +89,7 @@ export interface FilePart extends PartBase {
   readonly citations?: boolean;
   readonly detail?: string;
 }
+/** A passage that the client found and that may be cited. */
 export interface SearchResultPart extends PartBase {
   readonly type: "search-result";
   readonly source: Text;
@@ -90,6 +97,7 @@ export interface SearchResultPart extends PartBase {
   readonly content: readonly Part[];
   readonly citations?: boolean;
 }
+/** A call that the model asks the client to make. */
 export interface ToolCallPart extends PartBase {
   readonly type: "tool-call";
   /** Always present after a request was decoded; synthesised where the dialect has none. */
@@ -101,6 +109,7 @@ export interface ToolCallPart extends PartBase {
   readonly signature?: Signature;
   readonly itemId?: Text;
 }
+/** What came of a tool call. */
 export interface ToolResultPart extends PartBase {
   readonly type: "tool-result";
   readonly callId: Text;
@@ -111,6 +120,7 @@ export interface ToolResultPart extends PartBase {
   readonly isError?: boolean;
   readonly kind?: "function" | "custom";
 }
+/** The model's reasoning: a summary of it, its own words, or only a proof that there was some. */
 export interface ReasoningPart extends PartBase {
   readonly type: "reasoning";
   readonly form: "summary" | "raw" | "opaque";
@@ -119,6 +129,7 @@ export interface ReasoningPart extends PartBase {
   readonly signature?: Signature;
   readonly itemId?: Text;
 }
+/** The model's words for not answering. */
 export interface RefusalPart extends PartBase {
   readonly type: "refusal";
   readonly text: Text;

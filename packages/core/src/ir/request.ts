@@ -2,9 +2,12 @@
 import type { CacheBreakpoint, DialectId, Extension, Message } from "./part.ts";
 import type { Num, Raw, Text } from "./text.ts";
 
+/** What a request asks for. */
 export type Operation = "generate" | "count-tokens" | "embed";
+/** How hard the model should think, from least to most. */
 export type Effort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
+/** A tool of the client whose arguments are JSON. */
 export interface FunctionTool {
   readonly kind: "function";
   readonly name: Text;
@@ -16,6 +19,7 @@ export interface FunctionTool {
   readonly extensions: readonly Extension[];
   readonly at: string;
 }
+/** A tool of the client that takes free text, or text of a grammar. */
 export interface CustomTool {
   readonly kind: "custom";
   readonly name: Text;
@@ -35,14 +39,17 @@ export interface ServerTool {
   readonly raw: Raw;
   readonly at: string;
 }
+/** A tool that the model may call. */
 export type Tool = FunctionTool | CustomTool | ServerTool;
 
+/** Whether the model may, must or must not call tools, and which. */
 export type ToolChoice =
   | { readonly mode: "auto" | "none" | "required" }
   | { readonly mode: "tool"; readonly name: Text; readonly kind: "function" | "custom" }
   | { readonly mode: "allowed"; readonly required: boolean; readonly names: readonly Text[] }
   | { readonly mode: "server"; readonly dialect: DialectId; readonly raw: Raw };
 
+/** The form that the answer must have. */
 export type OutputFormat =
   | { readonly kind: "text" }
   | { readonly kind: "json-object" }
@@ -56,6 +63,7 @@ export type OutputFormat =
     }
   | { readonly kind: "enum"; readonly schema: Raw };
 
+/** How much the model may think, and what is shown of it. */
 export interface Reasoning {
   readonly mode?: "off" | "adaptive" | "budget" | "between-tools";
   readonly effort?: Effort;
@@ -65,6 +73,7 @@ export interface Reasoning {
   readonly summaryStyle?: "auto" | "concise" | "detailed";
 }
 
+/** How tokens are drawn; what is absent is left to the provider. */
 export interface Sampling {
   readonly temperature?: Num;
   readonly topP?: Num;
@@ -75,6 +84,7 @@ export interface Sampling {
   readonly logitBias?: Raw;
 }
 
+/** The class of service that is asked for, as providers sell it. */
 export type ServiceTier = "auto" | "default" | "flex" | "priority" | "fast" | "scale" | "ultrafast";
 
 /** A client's request. Members that the client did not send, or sent as a neutral value, are absent. */

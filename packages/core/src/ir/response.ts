@@ -4,6 +4,7 @@ import type { Raw, Text } from "./text.ts";
 import type { NeutralError } from "./error.ts";
 import type { Usage } from "./usage.ts";
 
+/** Why an answer ended, neutral between dialects; `other` is a word that nobody has mapped. */
 export type StopReason =
   | "end"
   | "stop-sequence"

@@ -6,6 +6,7 @@ export interface BackoffLimits {
   readonly maxMs: number;
 }
 
+/** Pauses where nothing else is configured. */
 export const DEFAULT_BACKOFF: BackoffLimits = { baseMs: 200, maxMs: 5_000 };
 
 /**

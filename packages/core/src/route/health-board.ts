@@ -10,6 +10,7 @@ export const CREDENTIAL_RETRY_MS = 60_000;
 /** Upstream models of one deployment whose health is remembered; clients choose the names, so there has to be a bound. */
 export const MAX_MODELS_PER_DEPLOYMENT = 1024;
 
+/** Remembers the health of deployments and the credentials that were refused. One for a gateway. */
 export class HealthBoard {
   readonly #limits: BreakerLimits;
   readonly #deployments = new Map<string, Map<string, DeploymentHealth>>();

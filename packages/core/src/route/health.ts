@@ -22,6 +22,7 @@ export interface BreakerLimits {
   readonly probes: number;
 }
 
+/** Limits of the breaker where nothing else is configured. */
 export const DEFAULT_BREAKER: BreakerLimits = {
   consecutiveFailures: 5,
   failureRate: 0.5,
@@ -43,6 +44,7 @@ export interface Unavailability {
 
 const COUNTED = new Set<NeutralError["class"]>(["overloaded", "timeout", "upstream-5xx", "network", "protocol"]);
 
+/** The breaker and the cooldown of one deployment. A call is begun, then ends in one of `succeed`, `fail` and `abandon`. */
 export class DeploymentHealth {
   readonly #limits: BreakerLimits;
   #state: "closed" | "open" | "half-open" = "closed";

@@ -72,6 +72,7 @@ const NO_DIALECT: readonly Issue[] = [
   { code: "capability_missing", path: "", severity: "reject", detail: "The deployment's provider has no such operation." },
 ];
 
+/** Gives out the deployments of one exchange, one after the other, and remembers those that it passed over and why. */
 export class Plan {
   readonly refused: RefusedDeployment[] = [];
   readonly resting: RestingDeployment[] = [];

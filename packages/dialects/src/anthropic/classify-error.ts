@@ -64,7 +64,7 @@ const readString = (document: Document, object: NodeIndex, name: string): string
 };
 
 /** Reads an error envelope: this dialect's own, the flat or nested ones of proxies, or a bare text. */
-export function readErrorBody(document: Document, root: NodeIndex): ErrorBody {
+function readErrorBody(document: Document, root: NodeIndex): ErrorBody {
   const error = document.member(root, "error");
   if (document.isString(error)) return { ...EMPTY_BODY, message: document.string(error) };
   const object = document.isObject(error) ? error : root;

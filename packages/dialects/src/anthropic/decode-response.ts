@@ -40,7 +40,7 @@ export function neutralTier(word: string | null): string | undefined {
 }
 
 /** Whether a body inside a 200 is an error. */
-export function isErrorBody(document: Document): boolean {
+function isErrorBody(document: Document): boolean {
   const { root } = document;
   return (
     document.stringEquals(document.member(root, "type"), "error") || document.isObject(document.member(root, "error"))

@@ -15,7 +15,7 @@ export interface AnthropicProfile {
 const STANDARD: AnthropicProfile = { name: "anthropic", apiVersion: null, lenientTerminal: false, normalize: false };
 
 /** The built-in profiles by name. */
-export const ANTHROPIC_PROFILES: Readonly<Record<string, AnthropicProfile>> = {
+const ANTHROPIC_PROFILES: Readonly<Record<string, AnthropicProfile>> = {
   anthropic: STANDARD,
   proxy: { ...STANDARD, name: "proxy", lenientTerminal: true },
 };

@@ -37,7 +37,7 @@ export function headOf(document: Document): RequestHead<AnthropicFacts> {
   return reading.head;
 }
 
-export function profileNamed(name: string, overrides: Readonly<Record<string, unknown>> = {}): EncodeTarget["profile"] {
+function profileNamed(name: string, overrides: Readonly<Record<string, unknown>> = {}): EncodeTarget["profile"] {
   const compiled = compileProfile(name, overrides);
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));
   return compiled.profile;

@@ -10,10 +10,10 @@ import { documentOf } from "./spelled-json.ts";
 import type { JsonObject } from "./spelled-json.ts";
 import { checkGrammar } from "./stream-grammar.ts";
 import { place } from "./stream-laws.ts";
-import type { DialectSubject } from "./subject.ts";
+import type { AnswerSubject, DialectSubject } from "./subject.ts";
 
 /** Laws of answers that deployments of `upstream` give to clients of `to`. */
-export function answerPairLaws(upstream: DialectSubject, to: DialectSubject, options: LawOptions): readonly Law[] {
+export function answerPairLaws(upstream: AnswerSubject, to: DialectSubject, options: LawOptions): readonly Law[] {
   const pair = `${upstream.provider.id} ⇒ ${to.client.id}`;
   const { facts } = mustRead(to, JSON.stringify(to.answerRequest)).head;
   return [

@@ -4,11 +4,12 @@ import { findHeader } from "@dragoman/core";
 import type { ErrorClass, NeutralError } from "@dragoman/core";
 import fc from "fast-check";
 
-import { decodeChunks, decodeContextOf, mustRead, readChunks } from "./exchange.ts";
+import { decodeChunks, decodeContextOf, readChunks, watchedHead } from "./exchange.ts";
 import { ensure, forAll, forEach, requireSame } from "./law.ts";
 import type { Law, LawOptions } from "./law.ts";
 import { documentOf } from "./spelled-json.ts";
-import type { DialectSubject, ExpectedError } from "./subject.ts";
+import { checkGrammar } from "./stream-grammar.ts";
+import type { AnswerSubject, DialectSubject, ExpectedError, ProviderSubject } from "./subject.ts";
 
 interface ErrorCase {
   readonly class: ErrorClass;
@@ -76,20 +77,78 @@ export function errorLaws(subject: DialectSubject, options: LawOptions): readonl
       },
     ),
     forEach(`${client.id}: an error in a stream is one, to decoder and observer`, cases, (row) => {
-      const record = client.encodeStreamError(errorOf(row), context);
-      const events = decodeChunks(provider, decodeContextOf(subject), [record]);
-      requireSame(
-        events.map(({ type }) => type),
-        ["error"],
-        "the events",
-      );
-      const { head } = mustRead(subject, JSON.stringify(subject.answerRequest));
-      const observer = provider.createStreamObserver(decodeContextOf(subject), head);
-      readChunks([record], (framed) => {
-        observer.observe(framed);
-      });
-      ensure(observer.error !== null, () => "the observer does not see the error");
+      checkErrorStream(subject, client.encodeStreamError(errorOf(row), context));
     }),
+    ...classificationLaws(subject, options, (error) => {
+      documentOf(client.encodeError(error, context).body);
+    }),
+  ];
+}
+
+/** Laws of the errors of a provider half by itself. */
+export function upstreamErrorLaws(subject: ProviderSubject, options: LawOptions): readonly Law[] {
+  const { provider } = subject;
+  return [
+    forEach(
+      `${provider.id}: an upstream's error has its class`,
+      subject.errorAnswers,
+      ({ status, body, ...sample }) => {
+        const answer = { status, headers: [], body: Buffer.from(body, "utf8"), nowMs: 0 };
+        requireSame(provider.classifyError(answer, decodeContextOf(subject)).class, sample.class, "the class");
+      },
+    ),
+    forEach(`${provider.id}: an error in a stream is one, to decoder and observer`, subject.errorStreams, (text) => {
+      checkErrorStream(subject, Buffer.from(text, "utf8"));
+    }),
+    ...classificationLaws(subject, options, () => {}),
+  ];
+}
+
+function checkErrorStream(subject: DialectSubject | ProviderSubject, bytes: Uint8Array): void {
+  const { provider } = subject;
+  const events = decodeChunks(provider, decodeContextOf(subject), [bytes]);
+  requireSame(events.at(-1)?.type, "error", "the last event");
+  checkGrammar(events);
+  const observer = provider.createStreamObserver(decodeContextOf(subject), watchedHead(subject));
+  readChunks(provider.framing, [bytes], (framed) => {
+    observer.observe(framed);
+  });
+  ensure(observer.error !== null, () => "the observer does not see the error");
+}
+
+/** Every class, as a table that the compiler keeps complete. */
+const CLASSES: Readonly<Record<ErrorClass, true>> = {
+  auth: true,
+  permission: true,
+  "not-found": true,
+  "method-not-allowed": true,
+  "invalid-request": true,
+  "unsupported-media-type": true,
+  "too-large": true,
+  "context-length": true,
+  "content-policy": true,
+  "rate-limit": true,
+  quota: true,
+  overloaded: true,
+  timeout: true,
+  "upstream-5xx": true,
+  network: true,
+  protocol: true,
+  "no-deployment": true,
+  cancelled: true,
+  internal: true,
+};
+
+/** Longest message that a dialect may take over from an upstream. */
+const MAX_MESSAGE_LENGTH = 4_096;
+
+function classificationLaws(
+  subject: AnswerSubject,
+  options: LawOptions,
+  tellClient: (error: NeutralError) => void,
+): readonly Law[] {
+  const { provider } = subject;
+  return [
     forAll(
       `${provider.id}: any answer of an upstream is classified, in bounds`,
       fc.tuple(
@@ -97,7 +156,14 @@ export function errorLaws(subject: DialectSubject, options: LawOptions): readonl
         fc.oneof(
           fc.string(),
           fc.json(),
-          fc.constantFrom("<html>no</html>", '[{"error":{"message":"x"}}]', '{"error":"x"}', '{"error":{"code":429}}'),
+          fc.constantFrom(
+            "<html>no</html>",
+            '[{"error":{"message":"x"}}]',
+            '{"error":"x"}',
+            '{"error":{"code":429}}',
+            `{"error":"${"x".repeat(2 * MAX_MESSAGE_LENGTH)}"}`,
+            "x".repeat(2 * MAX_MESSAGE_LENGTH),
+          ),
         ),
       ),
       options,
@@ -106,10 +172,10 @@ export function errorLaws(subject: DialectSubject, options: LawOptions): readonl
           { status, headers: [], body: Buffer.from(text, "utf8"), nowMs: 0 },
           decodeContextOf(subject),
         );
-        ensure(Object.hasOwn(subject.errors, error.class), () => `${error.class} is no class`);
+        ensure(Object.hasOwn(CLASSES, error.class), () => `${error.class} is no class`);
         requireSame(error.origin, "upstream", "the origin");
-        ensure(error.message.length <= 4_096, () => "the message is not bounded");
-        documentOf(client.encodeError(error, context).body);
+        ensure(error.message.length <= MAX_MESSAGE_LENGTH, () => "the message is not bounded");
+        tellClient(error);
       },
     ),
   ];

@@ -1,6 +1,6 @@
 // Drives the two halves of a dialect as the gateway does: bodies to requests, requests to bodies, events to bytes and back. Clock and
 // ids are fixed. Bytes that a dialect may not keep are overwritten after the call that lent them.
-import { concat, SseReader } from "@dragoman/core";
+import { ABSENT, concat, createRecordReader } from "@dragoman/core";
 import type {
   AnswerContext,
   ClientDialect,
@@ -8,6 +8,7 @@ import type {
   Document,
   EncodeResult,
   EncodeTarget,
+  FramedRecord,
   HeaderList,
   NeutralError,
   NeutralRequest,
@@ -18,7 +19,7 @@ import type {
 
 import { frozenEvent } from "./canonical-answer.ts";
 import { documentOf } from "./spelled-json.ts";
-import type { DialectSubject } from "./subject.ts";
+import type { AnswerSubject, DialectSubject, ProviderSubject } from "./subject.ts";
 
 /** The gateway's clock in every example, seconds since 1970. */
 const CREATED_SECONDS = 1_790_000_000;
@@ -53,9 +54,23 @@ export function mustRead(subject: Pick<DialectSubject, "client" | "route">, sour
   return result.read;
 }
 
+/** What the upstreams of a subject understand of an encoded body: a client half reads it, or the author's own reading. */
+export function readBack(subject: DialectSubject | ProviderSubject, body: Uint8Array): NeutralRequest {
+  if (!("client" in subject)) return subject.readRequest(body);
+  const result = readRequest(subject, body);
+  if (!result.ok) throw new Error(`the dialect refuses what it encoded itself: ${result.error.message}`);
+  return result.read.request;
+}
+
+/** The head of a request whose stream is watched; a dialect without a client half has never made facts. */
+export function watchedHead(subject: DialectSubject | ProviderSubject): RequestHead {
+  if ("client" in subject) return mustRead(subject, JSON.stringify(subject.answerRequest)).head;
+  return { model: "m", modelNode: ABSENT, stream: true, facts: null };
+}
+
 /** A deployment of the subject. */
 export function targetOf(
-  subject: Pick<DialectSubject, "kind" | "profile" | "capabilities">,
+  subject: Pick<AnswerSubject, "kind" | "profile" | "capabilities">,
   lossyAllow: ReadonlySet<string>,
 ): EncodeTarget {
   return {
@@ -95,7 +110,7 @@ export function answerContextOf(facts: unknown, options: Readonly<Record<string,
 }
 
 /** What an answer decoder is given. */
-export function decodeContextOf(subject: Pick<DialectSubject, "profile">): DecodeContext {
+export function decodeContextOf(subject: Pick<AnswerSubject, "profile">): DecodeContext {
   return { profile: subject.profile, upstreamModel: "up-model", headers: [], count: () => {} };
 }
 
@@ -128,7 +143,7 @@ export function decodeChunks(
   const decoder = provider.createStreamDecoder(context, (event) => {
     events.push(frozenEvent(event));
   });
-  readChunks(chunks, (record) => {
+  readChunks(provider.framing, chunks, (record) => {
     decoder.push(record);
   });
   decoder.finish();
@@ -137,17 +152,11 @@ export function decodeChunks(
 
 /** Frames chunks into records; each chunk is a copy that is overwritten after it was read. */
 export function readChunks(
+  framing: ProviderDialect["framing"],
   chunks: readonly Uint8Array[],
-  onRecord: (record: {
-    bytes: Uint8Array;
-    dataStart: number;
-    dataEnd: number;
-    event: string;
-    rawStart: number;
-    rawEnd: number;
-  }) => void,
+  onRecord: (record: FramedRecord) => void,
 ): void {
-  const reader = new SseReader({
+  const reader = createRecordReader(framing, {
     maxRecordBytes: MAX_RECORD_BYTES,
     onRecord: (record) => {
       if (record.hasData) onRecord(record);

@@ -4,20 +4,24 @@ import { REASON_CODES } from "@dragoman/core";
 import type { EncodeResult, EncodeTarget } from "@dragoman/core";
 import fc from "fast-check";
 
-import { bodyOf, mustRead, readRequest, targetOf } from "./exchange.ts";
+import { bodyOf, mustRead, readBack, readRequest, targetOf } from "./exchange.ts";
 import { addMember, membersOf, objectsOf, removeAt, valueAt } from "./json-places.ts";
 import { ensure, forAll, forEach, requireSame } from "./law.ts";
 import type { Law, LawOptions } from "./law.ts";
 import { ASPECTS_OF_ADAPTATIONS, meaningOf } from "./meaning.ts";
 import { documentOf } from "./spelled-json.ts";
 import type { JsonObject, JsonValue } from "./spelled-json.ts";
-import type { DialectSubject } from "./subject.ts";
+import type { DialectSubject, ProviderSubject } from "./subject.ts";
 
 const NOTHING: ReadonlySet<string> = new Set();
 const EVERYTHING: ReadonlySet<string> = new Set(REASON_CODES);
 
 /** Laws of requests that clients of `from` send and deployments of `to` serve; both may be one dialect. */
-export function requestPairLaws(from: DialectSubject, to: DialectSubject, options: LawOptions): readonly Law[] {
+export function requestPairLaws(
+  from: DialectSubject,
+  to: DialectSubject | ProviderSubject,
+  options: LawOptions,
+): readonly Law[] {
   const pair = `${from.client.id} → ${to.provider.id}`;
   const encode = (body: JsonValue, target: EncodeTarget): EncodeResult =>
     to.provider.encodeRequest(mustRead(from, JSON.stringify(body)).request, target);
@@ -30,8 +34,9 @@ export function requestPairLaws(from: DialectSubject, to: DialectSubject, option
   );
 
   const isHome = from.client.id === to.provider.id;
+  const neutralHere = "client" in to ? [] : (to.neutralMembers ?? []);
   const isNeutral = (pointer: string, { issues }: EncodeResult): boolean =>
-    from.neutralMembers.some(
+    [...from.neutralMembers, ...neutralHere].some(
       (neutral) =>
         neutral.pointer.test(pointer) &&
         (neutral.isNeutralAtHome || !isHome) &&
@@ -98,11 +103,10 @@ export function requestPairLaws(from: DialectSubject, to: DialectSubject, option
       const { request } = mustRead(from, JSON.stringify(body));
       const result = to.provider.encodeRequest(request, strict);
       if (!result.ok) return;
-      const again = readRequest(to, bodyOf(result) ?? "null");
-      ensure(again.ok, () => `the dialect refuses what it encoded itself: ${again.ok ? "" : again.error.message}`);
+      const again = readBack(to, bodyOf(result) ?? Buffer.from("null"));
       const declared = new Set(result.issues.flatMap(({ code }) => ASPECTS_OF_ADAPTATIONS[code] ?? []));
       const before = meaningOf(request) as JsonObject;
-      const after = meaningOf(again.read.request) as JsonObject;
+      const after = meaningOf(again) as JsonObject;
       for (const aspect of Object.keys(before)) {
         if (!declared.has(aspect))
           requireSame(after[aspect], before[aspect], `no adaptation is declared, but the ${aspect}`);

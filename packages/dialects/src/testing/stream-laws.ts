@@ -6,19 +6,20 @@ import fc from "fast-check";
 
 import { describe } from "./answer-laws.ts";
 import { assemble, canonicalEvents, canonicalUsage } from "./canonical-answer.ts";
-import { cutAt, decodeChunks, decodeContextOf, mustRead, readChunks } from "./exchange.ts";
+import { cutAt, decodeChunks, decodeContextOf, readChunks, watchedHead } from "./exchange.ts";
 import { ensure, forAll, requireSame } from "./law.ts";
 import type { Law, LawOptions } from "./law.ts";
+import { documentOf } from "./spelled-json.ts";
 import type { JsonObject, JsonValue } from "./spelled-json.ts";
 import { checkGrammar } from "./stream-grammar.ts";
-import type { DialectSubject, SampleStream } from "./subject.ts";
+import type { DialectSubject, ProviderSubject, SampleStream } from "./subject.ts";
 
 /** A place in a stream as a fraction of its length; doubles would crowd at zero. */
 export const place: fc.Arbitrary<number> = fc.integer({ min: 0, max: 10_000 }).map((value) => value / 10_000);
 const fractions = fc.array(place, { minLength: 1, maxLength: 12 });
 
 /** Laws of one dialect's upstream streams. */
-export function streamLaws(subject: DialectSubject, options: LawOptions): readonly Law[] {
+export function streamLaws(subject: DialectSubject | ProviderSubject, options: LawOptions): readonly Law[] {
   const { provider } = subject;
   const context = decodeContextOf(subject);
   const decode = (chunks: readonly Uint8Array[]): readonly StreamEvent[] => decodeChunks(provider, context, chunks);
@@ -41,6 +42,14 @@ export function streamLaws(subject: DialectSubject, options: LawOptions): readon
     forAll(named("a legal stream follows the grammar and ends"), subject.streams, options, ({ text }) => {
       const grammar = checkGrammar(decode([Buffer.from(text, "utf8")]));
       ensure(grammar.outcome === "end", () => "a legal stream fails");
+    }),
+    forAll(named("a vendor's stream is the vendor's complete answer"), subject.streams, options, (sample) => {
+      if (sample.whole === null) return;
+      const { response, isEnded } = assemble(decode([Buffer.from(sample.text, "utf8")]));
+      ensure(isEnded, () => "a legal stream does not end");
+      const whole = provider.decodeResponse(documentOf(sample.whole), context);
+      ensure(whole.ok, () => `a complete answer cannot be read: ${whole.ok ? "" : whole.error.message}`);
+      requireSame(describe(response, subject), describe(whole.response, subject), "the stream's answer");
     }),
     forAll(
       named("a stream that was cut off is never a clean end"),
@@ -65,20 +74,24 @@ export function streamLaws(subject: DialectSubject, options: LawOptions): readon
       ),
       options,
       ([sample, faults]) => {
-        const records = recordsOf(sample);
+        const terminator = TERMINATORS[provider.framing];
+        const records = recordsOf(sample, terminator);
         for (const [fault, at] of faults) disturb(records, fault, at);
-        checkGrammar(decode([Buffer.from(records.join("\n\n") + "\n\n", "utf8")]));
+        checkGrammar(decode([Buffer.from(records.map((record) => record + terminator).join(""), "utf8")]));
       },
     ),
     observerLaw(subject, options),
   ];
 }
 
-const recordsOf = ({ text }: SampleStream): string[] =>
+/** What ends a record. */
+const TERMINATORS = { sse: "\n\n", ndjson: "\n" } as const;
+
+const recordsOf = ({ text }: SampleStream, terminator: string): string[] =>
   text
     .replaceAll("\r\n", "\n")
     .replaceAll("\r", "\n")
-    .split("\n\n")
+    .split(terminator)
     .filter((record) => record !== "");
 
 function disturb(records: string[], fault: string, number: number): void {
@@ -91,9 +104,9 @@ function disturb(records: string[], fault: string, number: number): void {
 }
 
 /** Compares observer and decoder on whole and on cut streams. */
-function observerLaw(subject: DialectSubject, options: LawOptions): Law {
+function observerLaw(subject: DialectSubject | ProviderSubject, options: LawOptions): Law {
   const { provider } = subject;
-  const { head } = mustRead(subject, JSON.stringify(subject.answerRequest));
+  const head = watchedHead(subject);
   const name = `${provider.id}: the observer of a forwarded stream sees what the decoder sees`;
   const places = fc.oneof(fc.constant(1), place);
   return forAll(name, fc.tuple(subject.streams, places), options, ([{ text }, fraction]) => {
@@ -101,7 +114,7 @@ function observerLaw(subject: DialectSubject, options: LawOptions): Law {
     const part = bytes.subarray(0, Math.floor(fraction * bytes.length));
     const observer = provider.createStreamObserver(decodeContextOf(subject), head);
     let flags = 0;
-    readChunks([part], (record) => {
+    readChunks(provider.framing, [part], (record) => {
       const seen = observer.observe(record);
       ensure(
         (flags & (RecordFlag.end | RecordFlag.error)) === 0 || seen === 0,

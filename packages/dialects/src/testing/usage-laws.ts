@@ -8,19 +8,27 @@ import { answerContextOf, decodeContextOf, mustRead } from "./exchange.ts";
 import { ensure, forAll, requireSame } from "./law.ts";
 import type { Law, LawOptions } from "./law.ts";
 import { documentOf } from "./spelled-json.ts";
-import type { DialectSubject } from "./subject.ts";
+import type { AnswerSubject, DialectSubject } from "./subject.ts";
 
-/** Laws of one dialect's token counts. */
-export function usageLaws(subject: DialectSubject, options: LawOptions): readonly Law[] {
+/** Laws of the counts that upstreams report. */
+export function reportedUsageLaws(subject: AnswerSubject, options: LawOptions): readonly Law[] {
+  const { provider } = subject;
+  const context = decodeContextOf(subject);
+  return [
+    forAll(`${provider.id}: a component of usage never exceeds its total`, subject.usages, options, (usage) => {
+      const read = provider.readUsage(documentOf(JSON.stringify(usage)), context);
+      ensure(read !== null, () => "usage is not read");
+      checkUsage(read);
+    }),
+  ];
+}
+
+/** Laws of the counts that clients of a dialect are told. */
+export function toldUsageLaws(subject: DialectSubject, options: LawOptions): readonly Law[] {
   const { client, provider } = subject;
   const context = decodeContextOf(subject);
   const { facts } = mustRead(subject, JSON.stringify(subject.answerRequest)).head;
   return [
-    forAll(`${provider.id}: a component of usage never exceeds its total`, subject.usages, options, (usage) => {
-      const read = provider.readUsage(documentOf(JSON.stringify({ usage })), context);
-      ensure(read !== null, () => "usage is not read");
-      checkUsage(read);
-    }),
     forAll(`${provider.id}: counts of clients are those of the upstream`, neutralUsage, options, (usage) => {
       if (usage.input === 0 && usage.output === 0) return;
       const answer = client.encodeResponse(

@@ -167,11 +167,14 @@ class Play {
       ["global", ""],
     ];
     if (endUser !== null) scopes.push(["end-user", `owner team\n${endUser}`]);
+    const request = call(input, { maxOutputTokens: output, bodyBytes: 100, endUser });
+    const { first: _, ...unaware } = request;
     this.running.push({
       ticket,
       scopes,
       input,
-      request: call(input, { maxOutputTokens: output, bodyBytes: 100, endUser }),
+      // Half of the calls are held before anybody knows where they go.
+      request: input % 2 === 0 ? request : unaware,
       state: "opened",
     });
   }

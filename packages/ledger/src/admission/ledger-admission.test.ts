@@ -84,6 +84,15 @@ describe("limits per scope", () => {
     expect(ledger.admission.standings("key", "app")[0]?.spent).toBe(1);
   });
 
+  it("counts no request of a call that the budget refuses", () => {
+    const ledger = new FakeLedger({
+      keys: { app: [{ requests: 5, per: "day" }] },
+      owners: { team: { limits: [{ usd: 1, per: "day" }] } },
+    });
+    expect([ledger.run(1_000_000), ledger.run(1), ledger.run(1)]).toEqual([null, "budget_exceeded", "budget_exceeded"]);
+    expect(ledger.admission.standings("key", "app")[0]?.spent).toBe(1);
+  });
+
   it("tells the wait of the scope that takes longest", () => {
     const ledger = new FakeLedger({
       keys: { app: [{ requests: 1, per: "minute" }] },
@@ -188,6 +197,16 @@ describe("attempts", () => {
     expect([...ledger.store.entries()].map(({ id, rule }) => [id, rule])).toEqual([["req_1/1", "failed_actual"]]);
   });
 
+  it("refuses the attempt when the budget could not be asked before", () => {
+    const ledger = new FakeLedger({ keys: { app: [{ usd: 1, per: "day" }] } });
+    const ticket = opened(ledger);
+    const { first: _, ...unaware } = call(1_000_001);
+    expect(ticket.hold(unaware)).toBeNull();
+    expect(ticket.attempt("d", TARGET)?.error.code).toBe("budget_exceeded");
+    ticket.close();
+    expect(ledger.admission.standings("key", "app")[0]).toMatchObject({ spent: 0, held: 0 });
+  });
+
   it("returns a deployment's slot when the attempt is settled, not when the client has read its answer", () => {
     const ledger = new FakeLedger({ deployments: { d: [{ parallel: 1 }] } });
     const [one, other] = [opened(ledger), opened(ledger)];
@@ -206,7 +225,9 @@ describe("attempts", () => {
   it("holds more for a deployment that is dearer than what was held", () => {
     const ledger = new FakeLedger({ keys: { app: [{ usd: 1, per: "day" }] } }, { hold: "worst" });
     const ticket = opened(ledger);
-    expect(ticket.hold(call(100, { bodyBytes: 400, maxOutputTokens: 1000 }))).toBeNull();
+    const first = { deploymentId: "small", target: { upstreamModel: "m", contextWindow: 450, maxOutputTokens: 200 } };
+    expect(ticket.hold(call(100, { bodyBytes: 400, maxOutputTokens: 1000, first }))).toBeNull();
+    expect(ledger.admission.standings("key", "app")[0]?.held).toBe(650 * MICRO + 10);
     expect(ticket.attempt("d", { upstreamModel: "m", contextWindow: 450, maxOutputTokens: 600 })).toBeNull();
     // 450 input tokens at most, 600 output tokens at most, and the allowance for rounding.
     expect(ledger.admission.standings("key", "app")[0]?.held).toBe(1050 * MICRO + 10);

@@ -17,16 +17,15 @@ import type {
 import { costOfUsage } from "../cost/index.ts";
 import { entryOf } from "./entry-of.ts";
 import { estimateCall, settledUsage, type CallFacts } from "../estimate/index.ts";
-import { addNanoUsd, chargedTokens } from "../money/index.ts";
-import { isTighter, type Amounts, type Blocked, type Scope, type ScopeAccount } from "../limits/index.ts";
+import { addNanoUsd, chargedTokens, NO_AMOUNTS, ONE_REQUEST, type Amounts } from "../money/index.ts";
+import type { Blocked, Scope, ScopeAccount } from "../limits/index.ts";
 import type { Price } from "../prices/index.ts";
 import type { LedgerDesk } from "./ledger-desk.ts";
 import { refuseBlocked, refuseUnpriced } from "./refusals.ts";
+import { blockedBy, findBlocked, moreThan, withRequest } from "./room.ts";
 
 type TicketState = "open" | "held" | "attempting" | "closed";
 
-const NOTHING: Amounts = { requests: 0, inputTokens: 0, outputTokens: 0, nanoUsd: 0 };
-const ONE_REQUEST: Amounts = { requests: 1, inputTokens: 0, outputTokens: 0, nanoUsd: 0 };
 const NO_TARGET: AttemptTarget = { upstreamModel: "" };
 
 /** Names of end users are kept in accounts and entries, so they are cut to this. */
@@ -45,7 +44,7 @@ export class LedgerTicket implements Ticket {
   #facts: CallFacts | null = null;
   #endUser: string | null = null;
   /** What is held in every account above; nothing between a settlement and the next attempt. */
-  #held: Amounts = NOTHING;
+  #held: Amounts = NO_AMOUNTS;
   #attempts = 0;
   #deploymentId = "";
   #deployment: ScopeAccount | null = null;
@@ -85,14 +84,11 @@ export class LedgerTicket implements Ticket {
       inputTokens: request.estimateInputTokens(),
       expectedOutput: learned.expect(request.model, this.#principal.id),
     };
-    // Money and the worst case are added by `attempt`, which knows the deployment and with it price and largest size.
-    const { inputTokens, outputTokens } = estimateCall("expected", this.#facts, NO_TARGET, null);
-    const wanted: Amounts = { requests: 1, inputTokens, outputTokens, nanoUsd: 0 };
-    const blocked = this.#findBlocked(wanted, nowMs);
+    const held = this.#estimateFirst(this.#facts, nowMs);
+    const blocked = findBlocked(this.#accounts, withRequest(held), nowMs);
     if (blocked !== null) return this.#refuse(blocked);
     const refusal = this.#takeSlots(known);
     if (refusal !== null) return refusal;
-    const held: Amounts = { requests: 0, inputTokens, outputTokens, nanoUsd: 0 };
     for (const account of this.#accounts) {
       account.hold(held);
       account.book(ONE_REQUEST, nowMs, this.#desk.onAlert);
@@ -110,10 +106,10 @@ export class LedgerTicket implements Ticket {
     const price = prices.find(deploymentId, target.upstreamModel, nowMs);
     if (price === null && !this.#desk.allowsUnpriced && this.#needsPrice(deployment))
       return refuseUnpriced(this.#request().model);
-    const { inputTokens, outputTokens, nanoUsd } = estimateCall(holdMode, this.#facts as CallFacts, target, price);
-    const wanted: Amounts = { requests: 1, inputTokens, outputTokens, nanoUsd };
+    const wanted = withRequest(estimateCall(holdMode, this.#facts as CallFacts, target, price));
     const more = moreThan(this.#held, wanted);
-    const blocked = (more === null ? null : this.#findBlocked(more, nowMs)) ?? blockedBy(deployment, wanted, nowMs);
+    const blocked =
+      (more === null ? null : findBlocked(this.#accounts, more, nowMs)) ?? blockedBy(deployment, wanted, nowMs);
     if (blocked !== null) return this.#refuse(blocked, deployment);
     if (more !== null) this.#holdMore(more);
     if (deployment !== null) {
@@ -242,21 +238,20 @@ export class LedgerTicket implements Ticket {
     return (this.#facts as CallFacts).request;
   }
 
+  /** What the first attempt will take. `attempt` adds what another one needs, and all of it where the first is not known. */
+  #estimateFirst(facts: CallFacts, nowMs: number): Amounts {
+    const { holdMode, prices } = this.#desk;
+    const { first } = facts.request;
+    if (first === undefined) return estimateCall("expected", facts, NO_TARGET, null);
+    const price = prices.find(first.deploymentId, first.target.upstreamModel, nowMs);
+    return estimateCall(holdMode, facts, first.target, price);
+  }
+
   #needsPrice(deployment: ScopeAccount | null): boolean {
     if (this.#request().operation === "count-tokens") return false;
     if (deployment?.hasBudget === true) return true;
     for (const account of this.#accounts) if (account.hasBudget) return true;
     return false;
-  }
-
-  /** The limit that takes longest to have room, or null when every account has it. */
-  #findBlocked(wanted: Amounts, nowMs: number): Blocked | null {
-    let tightest: Blocked | null = null;
-    for (const account of this.#accounts) {
-      const blocked = blockedBy(account, wanted, nowMs, true);
-      if (blocked !== null && (tightest === null || isTighter(blocked, tightest))) tightest = blocked;
-    }
-    return tightest;
   }
 
   #holdMore(more: Amounts): void {
@@ -273,9 +268,9 @@ export class LedgerTicket implements Ticket {
   #releaseHeld(): void {
     const held = this.#held;
     const deployment = this.#deployment;
-    this.#held = NOTHING;
+    this.#held = NO_AMOUNTS;
     this.#deployment = null;
-    if (held !== NOTHING) for (const account of this.#accounts) account.release(held);
+    if (held !== NO_AMOUNTS) for (const account of this.#accounts) account.release(held);
     if (deployment === null) return;
     deployment.release(held);
     deployment.returnSlot();
@@ -296,21 +291,6 @@ export class LedgerTicket implements Ticket {
   #require(state: TicketState, action: string): void {
     if (this.#state !== state) throw violation(action, this.#state);
   }
-}
-
-/** Why an account has no room; with `onlyLimits` its parallel slots are not looked at. */
-function blockedBy(account: ScopeAccount | null, wanted: Amounts, nowMs: number, onlyLimits = false): Blocked | null {
-  if (account === null) return null;
-  if (!onlyLimits && !account.hasSlot) return account.slotBlocked();
-  return account.hasRoom(wanted, nowMs) ? null : account.findBlocked(wanted, nowMs);
-}
-
-/** What has to be held on top, or null. What is held already stays held to the settlement, even if less would do. */
-function moreThan(held: Amounts, wanted: Amounts): Amounts | null {
-  const inputTokens = Math.max(wanted.inputTokens - held.inputTokens, 0);
-  const outputTokens = Math.max(wanted.outputTokens - held.outputTokens, 0);
-  const nanoUsd = Math.max(wanted.nanoUsd - held.nanoUsd, 0);
-  return inputTokens + outputTokens + nanoUsd === 0 ? null : { requests: 0, inputTokens, outputTokens, nanoUsd };
 }
 
 const violation = (action: string, state: TicketState): GatewayError =>

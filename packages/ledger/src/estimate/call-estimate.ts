@@ -2,7 +2,7 @@
 import type { AttemptTarget, HoldRequest, Usage } from "@dragoman/core";
 
 import { costOfUsage, worstCost } from "../cost/index.ts";
-import { chargedTokens } from "../money/index.ts";
+import { chargedTokens, NO_AMOUNTS, type Amounts } from "../money/index.ts";
 import type { Price } from "../prices/index.ts";
 
 /** How much a reservation holds: what calls like this one take, or the most that it can take. */
@@ -20,23 +20,9 @@ export interface CallFacts {
   readonly expectedOutput: number;
 }
 
-/** Tokens and money to hold. */
-export interface CallEstimate {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly nanoUsd: number;
-}
-
-const NOTHING: CallEstimate = { inputTokens: 0, outputTokens: 0, nanoUsd: 0 };
-
-/** Estimates one attempt. Without a price the money is 0. */
-export function estimateCall(
-  mode: HoldMode,
-  facts: CallFacts,
-  target: AttemptTarget,
-  price: Price | null,
-): CallEstimate {
-  if (facts.request.operation === "count-tokens") return NOTHING;
+/** Tokens and money to hold for one attempt. Without a price the money is 0. */
+export function estimateCall(mode: HoldMode, facts: CallFacts, target: AttemptTarget, price: Price | null): Amounts {
+  if (facts.request.operation === "count-tokens") return NO_AMOUNTS;
   return mode === "worst" ? worstCall(facts, target, price) : expectedCall(facts, target, price);
 }
 
@@ -44,26 +30,23 @@ function expectedCall(
   { request, inputTokens, expectedOutput }: CallFacts,
   target: AttemptTarget,
   price: Price | null,
-): CallEstimate {
+): Amounts {
   const input = chargedTokens(inputTokens);
-  const output =
-    request.operation === "embed" ? 0 : Math.min(chargedTokens(expectedOutput), mostOutput(request, target));
-  return {
-    inputTokens: input,
-    outputTokens: output,
-    nanoUsd: price === null ? 0 : costOfUsage(plainUsage(input, output), price),
-  };
+  const output = Math.min(chargedTokens(expectedOutput), mostOutput(request, target));
+  const nanoUsd = price === null ? 0 : costOfUsage(plainUsage(input, output), price);
+  return { requests: 0, inputTokens: input, outputTokens: output, nanoUsd };
 }
 
 /**
  * The upper bound of a call. A token stands for at least one byte of text, and media is in the dialect's estimate; neither can pass
  * the context window.
  */
-function worstCall({ request, inputTokens }: CallFacts, target: AttemptTarget, price: Price | null): CallEstimate {
+function worstCall({ request, inputTokens }: CallFacts, target: AttemptTarget, price: Price | null): Amounts {
   const bound = chargedTokens(inputTokens) + chargedTokens(request.bodyBytes);
   const input = chargedTokens(Math.min(bound, target.contextWindow ?? bound));
   const output = mostOutput(request, target);
-  return { inputTokens: input, outputTokens: output, nanoUsd: price === null ? 0 : worstCost(price, input, output) };
+  const nanoUsd = price === null ? 0 : worstCost(price, input, output);
+  return { requests: 0, inputTokens: input, outputTokens: output, nanoUsd };
 }
 
 /** The most output a call can have: what the client allows, else what the model can write, for each answer asked for. */

@@ -3,4 +3,4 @@ export { AccountBook } from "./account-book.ts";
 export { compileLimits, describeLimit, NO_LIMITS } from "./limit-config.ts";
 export type { Dimension, Limit, LimitConfig, LimitReading, LimitSet, WindowSpec } from "./limit-config.ts";
 export { isTighter, ScopeAccount } from "./scope-account.ts";
-export type { Amounts, Blocked, LedgerAlert, Scope, Standing } from "./scope-account.ts";
+export type { Blocked, LedgerAlert, Scope, Standing } from "./scope-account.ts";

@@ -5,19 +5,12 @@
  */
 import { GatewayError } from "@dragoman/core";
 
+import type { Amounts } from "../money/index.ts";
 import type { Dimension, Limit, LimitSet } from "./limit-config.ts";
 import { createWindow, type SpendWindow } from "./spend-window.ts";
 
 /** Whose account it is. `each-key` is a key's account under the limits its owner sets for each of its keys. */
 export type Scope = "key" | "owner" | "each-key" | "end-user" | "model" | "deployment" | "global";
-
-/** What a call is estimated to take, or took. */
-export interface Amounts {
-  readonly requests: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly nanoUsd: number;
-}
 
 /** A limit that has no room, and when it may have. */
 export interface Blocked {

@@ -11,9 +11,12 @@ describe("readBasePath", () => {
     { given: "/api/v2/llm", path: "/api/v2/llm" },
   ])("takes $given", ({ given, path }) => expect(readBasePath(given)).toBe(path));
 
-  it.each(["llm", "//", "/llm//", "/llm/*", "/:tenant/llm", "/a//b", "/llm?x", "https://host/llm"])("refuses %s", (given) => {
-    expect(() => readBasePath(given)).toThrow("The base path must be like");
-  });
+  it.each(["llm", "//", "/llm//", "/llm/*", "/:tenant/llm", "/a//b", "/llm?x", "https://host/llm"])(
+    "refuses %s",
+    (given) => {
+      expect(() => readBasePath(given)).toThrow("The base path must be like");
+    },
+  );
 });
 
 describe("stripBasePath", () => {

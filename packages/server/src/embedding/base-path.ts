@@ -6,7 +6,10 @@ import { GatewayError } from "@dragoman/core";
 export function readBasePath(basePath: string): string {
   const trimmed = basePath.endsWith("/") ? basePath.slice(0, -1) : basePath;
   if (trimmed !== "" && !/^(?:\/[^/?#*:]+)+$/.test(trimmed))
-    throw new GatewayError("state_violation", `The base path must be like "/llm", without a pattern, parameter or query.`);
+    throw new GatewayError(
+      "state_violation",
+      `The base path must be like "/llm", without a pattern, parameter or query.`,
+    );
   return trimmed;
 }
 

@@ -1,4 +1,3 @@
 // The doors of the front end over plain sockets.
 
 export { createWireServer } from "./wire-server.ts";
-export type { WireServer } from "./wire-server.ts";

@@ -23,7 +23,7 @@ import { PATH_OF } from "./streams.ts";
 import type { ProofDialect } from "./streams.ts";
 
 /** Breakers that no proof can open. */
-export const NEVER_OPEN = {
+const NEVER_OPEN = {
   consecutiveFailures: 1e9,
   failureRate: 2,
   minCalls: 1e9,

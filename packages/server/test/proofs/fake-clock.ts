@@ -9,7 +9,7 @@ interface Armed {
 }
 
 /** Lets promises and immediates that are due run, also those that they set off. */
-export async function settle(): Promise<void> {
+async function settle(): Promise<void> {
   for (let round = 0; round < 4; round += 1) await turn();
 }
 

@@ -1,8 +1,8 @@
 // Streams and complete answers of the Chat Completions API as servers send them, standard and odd but legal.
 import fc from "fast-check";
 
-import type { JsonObject } from "../src/testing/spelled-json.ts";
-import type { SampleStream } from "../src/testing/subject.ts";
+import type { JsonObject } from "../testing/spelled-json.ts";
+import type { SampleStream } from "../testing/subject.ts";
 import {
   argumentsText,
   counts,
@@ -12,8 +12,8 @@ import {
   framing,
   toolName,
   visibleText,
-} from "./json-samples.ts";
-import type { Counts } from "./json-samples.ts";
+} from "../testing/json-samples.ts";
+import type { Counts } from "../testing/json-samples.ts";
 
 interface ChoicePlan {
   readonly reasoning: string;

@@ -4,9 +4,9 @@ import fc from "fast-check";
 import { DEFAULT_CAPABILITIES, mergeCapabilities } from "@dragoman/core";
 import type { Capabilities, ErrorClass, Profile } from "@dragoman/core";
 
-import { anthropicClient, anthropicProvider } from "../src/anthropic/index.ts";
-import type { JsonObject, JsonValue } from "../src/testing/spelled-json.ts";
-import type { DialectSubject, ExpectedError } from "../src/testing/subject.ts";
+import { anthropicClient, anthropicProvider } from "../anthropic/index.ts";
+import type { JsonObject, JsonValue } from "../testing/spelled-json.ts";
+import type { DialectSubject, ExpectedError } from "../testing/subject.ts";
 import { messagesRequests } from "./anthropic-samples.ts";
 import { messagesStreams } from "./anthropic-streams.ts";
 import { messagesFullRequests } from "./full-requests.ts";
@@ -95,16 +95,18 @@ export const anthropicSubject: DialectSubject = {
   },
   forwardedRequest: (body, model) => ({ ...(body as JsonObject), model }) as JsonValue,
   streams: messagesStreams,
-  usages: fc.record(
-    {
-      input_tokens: fc.integer({ min: 1, max: 100 }),
-      cache_creation_input_tokens: fc.nat(200),
-      cache_read_input_tokens: fc.nat(200),
-      output_tokens: fc.nat(100),
-      output_tokens_details: fc.record({ thinking_tokens: fc.nat(200) }, { requiredKeys: [], noNullPrototype: true }),
-    },
-    { requiredKeys: ["input_tokens", "output_tokens"], noNullPrototype: true },
-  ) as fc.Arbitrary<JsonObject>,
+  usages: fc
+    .record(
+      {
+        input_tokens: fc.integer({ min: 1, max: 100 }),
+        cache_creation_input_tokens: fc.nat(200),
+        cache_read_input_tokens: fc.nat(200),
+        output_tokens: fc.nat(100),
+        output_tokens_details: fc.record({ thinking_tokens: fc.nat(200) }, { requiredKeys: [], noNullPrototype: true }),
+      },
+      { requiredKeys: ["input_tokens", "output_tokens"], noNullPrototype: true },
+    )
+    .map((usage): JsonObject => ({ usage: usage as JsonObject })),
   ordersParts: true,
   streamedSignature: "a",
   maxCandidates: 1,

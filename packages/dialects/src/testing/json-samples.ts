@@ -1,14 +1,14 @@
-// Generators that both dialects' samples are made of. No text is blank: blank texts have rules of their own in each dialect.
+// Generators that samples of requests and streams are made of. No text is blank: blank texts have rules of their own in each dialect.
 import fc from "fast-check";
 
-import type { JsonObject, JsonValue } from "../src/testing/spelled-json.ts";
+import type { JsonObject, JsonValue } from "./spelled-json.ts";
 
 /** A text with at least one visible character, of any script and with what JSON escapes. */
 export const visibleText: fc.Arbitrary<string> = fc
   .tuple(fc.constantFrom("a", "Zürich", "日本", "😀", '"', "\\n", "x\ny"), fc.string({ unit: "binary", maxLength: 12 }))
   .map(([head, tail]) => head + tail.trimEnd());
 
-/** A name that both dialects take for tools. */
+/** A name that dialects take for tools. */
 export const toolName: fc.Arbitrary<string> = fc.stringMatching(/^[a-zA-Z0-9_-]{1,12}$/);
 
 /** An object as models write it for a call, as text; integers beyond doubles and odd spellings included. */

@@ -1,8 +1,8 @@
 // Requests of the Chat Completions API as clients write them.
 import fc from "fast-check";
 
-import type { JsonObject, JsonValue } from "../src/testing/spelled-json.ts";
-import { argumentsText, objectSchema, someOf, toolName, visibleText } from "./json-samples.ts";
+import type { JsonObject, JsonValue } from "../testing/spelled-json.ts";
+import { argumentsText, objectSchema, someOf, toolName, visibleText } from "../testing/json-samples.ts";
 
 const vendor = fc.constantFrom<JsonObject>({}, { vendor_x: { a: [1, "é"] } });
 const mark = fc.constantFrom<JsonObject>({}, { prompt_cache_breakpoint: { mode: "explicit" } });

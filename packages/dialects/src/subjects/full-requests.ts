@@ -1,6 +1,6 @@
 // Bodies that together hold every member that a dialect knows, and unknown members at every level. Taking one of them away must show:
 // in what goes upstream, or in an issue. Members that no loss may allow stand alone.
-import type { JsonObject } from "../src/testing/spelled-json.ts";
+import type { JsonObject } from "../testing/spelled-json.ts";
 
 const SCHEMA = { type: "object", properties: { c: { type: "string" } }, required: ["c"], additionalProperties: false };
 const USER: JsonObject = { role: "user", content: "Hi" };

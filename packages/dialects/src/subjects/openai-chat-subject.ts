@@ -4,9 +4,9 @@ import fc from "fast-check";
 import { DEFAULT_CAPABILITIES, mergeCapabilities } from "@dragoman/core";
 import type { Capabilities, ErrorClass, Profile } from "@dragoman/core";
 
-import { openaiChatClient, openaiChatProvider } from "../src/openai-chat/index.ts";
-import type { JsonObject, JsonValue } from "../src/testing/spelled-json.ts";
-import type { DialectSubject, ExpectedError } from "../src/testing/subject.ts";
+import { openaiChatClient, openaiChatProvider } from "../openai-chat/index.ts";
+import type { JsonObject, JsonValue } from "../testing/spelled-json.ts";
+import type { DialectSubject, ExpectedError } from "../testing/subject.ts";
 import { chatRequests } from "./openai-chat-samples.ts";
 import { chatStreams } from "./openai-chat-streams.ts";
 import { chatFullRequests } from "./full-requests.ts";
@@ -148,22 +148,24 @@ export const openaiChatSubject: DialectSubject = {
   },
   forwardedRequest: forwarded,
   streams: chatStreams,
-  usages: fc.record(
-    {
-      prompt_tokens: fc.integer({ min: 1, max: 100 }),
-      completion_tokens: fc.nat(100),
-      total_tokens: fc.nat(100),
-      prompt_tokens_details: fc.record(
-        { cached_tokens: fc.nat(200), cache_write_tokens: fc.nat(200) },
-        { requiredKeys: [], noNullPrototype: true },
-      ),
-      completion_tokens_details: fc.record(
-        { reasoning_tokens: fc.nat(200) },
-        { requiredKeys: [], noNullPrototype: true },
-      ),
-    },
-    { requiredKeys: ["prompt_tokens", "completion_tokens"], noNullPrototype: true },
-  ) as fc.Arbitrary<JsonObject>,
+  usages: fc
+    .record(
+      {
+        prompt_tokens: fc.integer({ min: 1, max: 100 }),
+        completion_tokens: fc.nat(100),
+        total_tokens: fc.nat(100),
+        prompt_tokens_details: fc.record(
+          { cached_tokens: fc.nat(200), cache_write_tokens: fc.nat(200) },
+          { requiredKeys: [], noNullPrototype: true },
+        ),
+        completion_tokens_details: fc.record(
+          { reasoning_tokens: fc.nat(200) },
+          { requiredKeys: [], noNullPrototype: true },
+        ),
+      },
+      { requiredKeys: ["prompt_tokens", "completion_tokens"], noNullPrototype: true },
+    )
+    .map((usage): JsonObject => ({ usage: usage as JsonObject })),
   ordersParts: false,
   streamedSignature: null,
   maxCandidates: 128,
