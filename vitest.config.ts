@@ -22,6 +22,7 @@ export default defineConfig({
       "packages/*/test/**/*.test.ts",
       "tests/**/*.test.ts",
       "scripts/**/*.test.ts",
+      "examples/**/*.test.ts",
     ],
     exclude: ["**/node_modules/**", "**/dist/**", "tests/newest-sdks/**"],
     // Generous, for machines whose few cores are busy: no test waits for time to pass.

@@ -29,6 +29,13 @@ export function run(program: string, args: readonly string[], cwd: string): void
   if (status !== 0) throw new Error(`${program} ${args.join(" ")} ended with ${status}`);
 }
 
+/** Runs a program and throws with its output when it does not end with 0. */
+export function runQuietly(program: string, args: readonly string[], cwd: string): void {
+  const { status, error, stdout, stderr } = spawnSync(program, args, { cwd, encoding: "utf8" });
+  if (error !== undefined) throw error;
+  if (status !== 0) throw new Error(`${program} ${args.join(" ")} ended with ${status}:\n${stdout}${stderr}`);
+}
+
 /** The path of a program that the repository's development dependencies bring. */
 export function tool(name: string): string {
   return join(REPOSITORY, "node_modules", ".bin", name);

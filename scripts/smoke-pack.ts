@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { packAll, run, tool, type Packed } from "./pack.ts";
+import { packAll, run, runQuietly, tool, type Packed } from "./pack.ts";
 import { checkClosure, createConsumer, installBeside, measureClosure, type Consumer } from "./smoke-consumer.ts";
 import { runExample, writeExamples, type Example } from "./smoke-examples.ts";
 import { findNodes, type NodeRelease } from "./smoke-nodes.ts";
@@ -76,10 +76,11 @@ function compileTypes(consumer: Consumer, examples: readonly Example[]): void {
 }
 
 function runOn(node: NodeRelease, consumer: Consumer, examples: readonly Example[]): void {
-  for (const loader of ["load.mjs", "load.cjs"]) run(node.path, ["--throw-deprecation", loader], consumer.folder);
+  for (const loader of ["load.mjs", "load.cjs"])
+    runQuietly(node.path, ["--throw-deprecation", loader], consumer.folder);
   for (const example of examples) runExample(consumer, example, node);
   const command = join(consumer.folder, "node_modules", "dragoman", "dist", "cli.js");
-  run(node.path, [command, "demo", "--once"], consumer.folder);
+  runQuietly(node.path, [command, "demo", "--once"], consumer.folder);
   console.log(`Node ${node.version}: entries imported and required, ${examples.length} examples and the command ran`);
 }
 
@@ -91,6 +92,9 @@ try {
     checkClosure(title, measureClosure(consumer), maxForeign);
     return consumer;
   });
+  const installed = new Set(consumers.flatMap((consumer) => consumer.packed.map(({ name }) => name)));
+  for (const { name } of packed)
+    if (!installed.has(name)) console.log(`SKIP ${name}: nothing that is installed needs it`);
   const complete = consumers.at(-1);
   if (complete === undefined) throw new Error("nothing was installed");
   installBeside(complete, COMPANIONS);

@@ -93,14 +93,17 @@ describe("docs/errors.md", () => {
   });
 
   it("names every code that the pipeline gives to an answer", () => {
-    const folder = join(REPOSITORY, "packages/core/src/gateway");
-    const sources = readdirSync(folder).filter((name) => name.endsWith(".ts") && !name.includes(".test"));
-    const given = sources.flatMap((name) =>
-      [...readFileSync(join(folder, name), "utf8").matchAll(/\bcode(?:: string)?(?::| =) "([a-z_]+)"/g)].map(
+    const folders = ["packages/core/src/gateway", "packages/ledger/src/admission"].map((name) =>
+      join(REPOSITORY, name),
+    );
+    const sources = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)));
+    const published = sources.filter((path) => path.endsWith(".ts") && !path.includes(".test"));
+    const given = published.flatMap((path) =>
+      [...readFileSync(path, "utf8").matchAll(/\bcode(?:: string)?(?::| =) "([a-z_]+)"/g)].map(
         ([, code]) => code ?? "",
       ),
     );
-    expect(given).toContain("model_not_found");
+    expect(given).toEqual(expect.arrayContaining(["model_not_found", "model_unpriced"]));
     const documented = namesOf(readTable("code in the answer"));
     expect(documented.filter((code) => code !== "json_…").toSorted()).toEqual([...new Set(given)].toSorted());
   });

@@ -4,9 +4,11 @@ import { agentCommand } from "./commands/agent-command.ts";
 import { UsageError } from "./commands/arguments.ts";
 import { runCommand } from "./commands/run-command.ts";
 import { selfTestCommand } from "./commands/self-test-command.ts";
+import { conformCommand } from "./conform/command.ts";
 import type { Command, CommandOutput } from "./contract/command.ts";
+import { reportCommand } from "./report/command.ts";
 
-const COMMANDS: readonly Command[] = [runCommand, selfTestCommand, agentCommand];
+const COMMANDS: readonly Command[] = [runCommand, selfTestCommand, reportCommand, conformCommand, agentCommand];
 
 const isTerminal = process.stderr.isTTY;
 

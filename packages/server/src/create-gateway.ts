@@ -36,7 +36,7 @@ import { completePrincipal } from "./embedding/index.ts";
 import type { EmbeddedGateway, HostPrincipal } from "./embedding/index.ts";
 import { createInProcessFetch } from "./fetch/in-process-fetch.ts";
 import { KeyRing } from "./keys/index.ts";
-import { createNodeRandom, NODE_CLOCK, NODE_HASHER, SILENT_LOGGER } from "./ports/index.ts";
+import { createNodeClock, createNodeRandom, NODE_HASHER, SILENT_LOGGER } from "./ports/index.ts";
 import { VERSION } from "./version.ts";
 import { createWireClient } from "./wire/index.ts";
 
@@ -136,7 +136,7 @@ function composeGateway(config: GatewayConfig, options: CreateGatewayOptions): G
     registry,
     snapshot: compile(config, 1),
     ports: {
-      clock: options.clock ?? NODE_CLOCK,
+      clock: options.clock ?? createNodeClock(),
       random: options.random ?? createNodeRandom(),
       hasher: NODE_HASHER,
       logger,

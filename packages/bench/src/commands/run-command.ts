@@ -8,6 +8,7 @@ import { packageVersion } from "../package-entry.ts";
 import { startInstrument } from "../procedure/instrument.ts";
 import { runComparison } from "../procedure/run-comparison.ts";
 import { selectTargets } from "../procedure/select-targets.ts";
+import { renderReports } from "../report/render-reports.ts";
 import { RunStore } from "../store/run-store.ts";
 import { findTopology } from "../topology/topologies.ts";
 import { readAgent, readCount, readList, readTargetOptions, UsageError } from "./arguments.ts";
@@ -39,9 +40,11 @@ export const runCommand: Command = {
     try {
       const store = new RunStore(plan.out);
       const task = { ...plan, command: ["dragoman-bench", "run", ...args].join(" "), benchVersion: packageVersion() };
-      const run = await runComparison(instrument, task, { store, output });
+      await runComparison(instrument, task, { store, output });
       output.print(store.directory);
-      for (const reason of run.notPublishable) output.note(`not publishable: ${reason}`);
+      // Also of a run in which nothing could be measured: the report then says that.
+      const { verdict } = await renderReports(store.directory);
+      for (const reason of verdict.reasons) output.note(`not publishable: ${reason}`);
       const cells = store.readSummary()?.cells ?? [];
       return cells.some((cell) => cell.status === "failed") ? 1 : 0;
     } finally {

@@ -32,6 +32,7 @@ const CLOSED_CONNECTIONS = 16;
 const CAPACITY_WARM_UP_SECONDS = 0.5;
 const CAPACITY_SECONDS = 2;
 const CAPACITY_ATTEMPTS = 2;
+const CAPACITY_START_FRACTION = 0.35;
 const CAPACITY_STEP = 0.7;
 const MIN_USEFUL_RPS = 100;
 
@@ -134,11 +135,11 @@ async function warmInstrument(context: SelfTestContext): Promise<number> {
 }
 
 /**
- * Highest direct rate within the validity rules, coming down from the fraction of the closed-loop rate that the CPU rule allows. From
+ * Highest direct rate within the validity rules, coming down from a fraction of the closed-loop rate: an open loop costs more per request. From
  * above, because a disturbed attempt then costs one step and not the whole search.
  */
 async function findCapacity(context: SelfTestContext, closedRps: number): Promise<number> {
-  let rps = roundDown(closedRps * VALIDITY_BOUNDS.cpuShare);
+  let rps = roundDown(closedRps * CAPACITY_START_FRACTION);
   while (rps >= MIN_USEFUL_RPS) {
     const reasons = await tryAttempts(context, rps);
     context.note(`self-test: ${rps} requests/s ${reasons.length === 0 ? "held" : reasons.join("; ")}`);

@@ -11,8 +11,10 @@ import { DerivedObserver } from "./derived-observer.ts";
 import { compileFromTable, NO_PROFILES, type ProfileTable } from "./profile-table.ts";
 import type { ProviderDialect } from "./provider-dialect.ts";
 
-type ProviderDoors = "encodeRequest" | "decodeResponse" | "createStreamDecoder" | "classifyError";
-type ProviderOptions =
+/** Doors that every provider dialect needs. */
+export type ProviderDoors = "encodeRequest" | "decodeResponse" | "createStreamDecoder" | "classifyError";
+/** What may be left out. */
+export type ProviderOptions =
   | "framing"
   | "signatureOrigins"
   | "normalizesAnswers"
@@ -22,11 +24,12 @@ type ProviderOptions =
   | "createStreamObserver";
 
 /** Profiles are a table or a function that compiles them, not both. */
-type ProfileDoor =
+export type ProfileDoor =
   | { readonly profiles?: ProfileTable; readonly compileProfile?: never }
   | { readonly profiles?: never; readonly compileProfile: ProviderDialect["compileProfile"] };
 
-type CountDoor<Operations extends readonly Operation[]> = "count-tokens" extends Operations[number]
+/** Counting tokens: who has the operation writes the door, nobody else does. */
+export type CountDoor<Operations extends readonly Operation[]> = "count-tokens" extends Operations[number]
   ? Pick<ProviderDialect, "decodeTokenCount">
   : { readonly decodeTokenCount?: never };
 
@@ -145,7 +148,8 @@ function checkProvider(definition: object): void {
   problems.check("id" in definition ? definition.id : undefined);
 }
 
-type ClientDoors =
+/** Doors that every client dialect needs. */
+export type ClientDoors =
   | "id"
   | "readHead"
   | "decodeRequest"
@@ -153,7 +157,8 @@ type ClientDoors =
   | "createStreamEncoder"
   | "encodeError"
   | "encodeStreamError";
-type ClientOptions =
+/** What may be left out. */
+export type ClientOptions =
   | "claims"
   | "readCredential"
   | "checkHeaders"
@@ -162,11 +167,12 @@ type ClientOptions =
   | "streamTerminator";
 
 /** Streams are event streams unless the author says how they are called and kept alive. */
-type StreamDoor =
+export type StreamDoor =
   | { readonly streamContentType?: never; readonly keepAlive?: Uint8Array }
   | { readonly streamContentType: string; readonly keepAlive: Uint8Array };
 
-type Serves<
+/** Doors that a route of this operation or kind makes necessary. */
+export type Serves<
   Routes extends readonly ClientRoute[],
   Wanted,
   Doors extends keyof ClientDialect,

@@ -24,7 +24,18 @@ export type {
   ToolMap,
 } from "./client-dialect.ts";
 export { defineClientDialect, defineProviderDialect } from "./define.ts";
-export type { ClientDialectDefinition, ProviderDialectDefinition } from "./define.ts";
+export type {
+  ClientDialectDefinition,
+  ClientDoors,
+  ClientOptions,
+  CountDoor,
+  ProfileDoor,
+  ProviderDialectDefinition,
+  ProviderDoors,
+  ProviderOptions,
+  Serves,
+  StreamDoor,
+} from "./define.ts";
 export type { ProfileTable } from "./profile-table.ts";
 export { RecordFlag } from "./provider-dialect.ts";
 export type {

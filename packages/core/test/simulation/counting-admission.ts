@@ -1,5 +1,5 @@
 /** Admission that refuses at random and counts what it hands out against what comes back. */
-import type { Admission, AdmissionRefusal, HoldRequest, Settlement, Ticket } from "../../src/index.ts";
+import type { Admission, AdmissionRefusal, AttemptTarget, HoldRequest, Settlement, Ticket } from "../../src/index.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 
 const REFUSAL: AdmissionRefusal = {
@@ -37,11 +37,15 @@ export class CountedTicket implements Ticket {
     this.holds += 1;
     if (this.holds > 1) this.#onViolation("a second hold");
     if (request.estimateInputTokens() <= 0) this.#onViolation("an estimate of nothing");
+    if (!((request.bodyBytes ?? 0) > 0)) this.#onViolation("a hold that does not know the body's size");
+    if (request.operation === undefined) this.#onViolation("a hold that does not know the operation");
+    if (request.first === undefined) this.#onViolation("a hold that does not know where the call goes first");
     return this.#random.chance(0.03) ? REFUSAL : null;
   }
 
-  attempt(deploymentId: string): AdmissionRefusal | null {
+  attempt(deploymentId: string, target?: AttemptTarget): AdmissionRefusal | null {
     this.#requireOpen("attempt");
+    if (target === undefined || target.upstreamModel === "") this.#onViolation("an attempt at no model");
     if (this.holds !== 1) this.#onViolation("an attempt without a hold");
     if (this.granted.length !== this.settlements.length)
       this.#onViolation("an attempt before the last one was settled");
@@ -53,6 +57,7 @@ export class CountedTicket implements Ticket {
   settle(settlement: Settlement): void {
     this.#requireOpen("settle");
     this.settlements.push(settlement);
+    if (settlement.providerDialect === undefined) this.#onViolation("a settlement without its dialect");
     if (this.granted[this.settlements.length - 1] !== settlement.deploymentId)
       this.#onViolation("a settlement without its attempt");
   }

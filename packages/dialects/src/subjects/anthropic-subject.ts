@@ -60,6 +60,7 @@ const ERRORS: Readonly<Record<ErrorClass, ExpectedError>> = {
   internal: row(500, "api_error"),
 };
 
+/** Messages and token counts. */
 export const anthropicSubject: DialectSubject = {
   client: anthropicClient,
   provider: anthropicProvider,

@@ -89,6 +89,7 @@ function resultsInOrder(messages: readonly JsonObject[]): readonly JsonObject[] 
   );
 }
 
+/** Chat Completions. */
 export const openaiChatSubject: DialectSubject = {
   client: openaiChatClient,
   provider: openaiChatProvider,

@@ -49,13 +49,24 @@ export function replaceAt(value: JsonValue, pointer: string, replacement: JsonVa
   return change(value, stepsOf(pointer), () => replacement);
 }
 
-/** The value without the member at a pointer. */
-export function removeAt(value: JsonValue, pointer: string): JsonValue {
-  const steps = stepsOf(pointer);
-  return change(value, steps.slice(0, -1), (holder) => {
-    if (!isObject(holder)) return holder;
-    return Object.fromEntries(Object.entries(holder).filter(([name]) => name !== steps.at(-1)));
-  });
+/** An object without the members and elements at these pointers, which are those of the object as it is given. */
+export function removePlaces(value: JsonObject, pointers: readonly string[]): JsonObject {
+  const gone = new Set(pointers);
+  const keep = (inner: JsonValue, at: string): JsonValue => {
+    if (Array.isArray(inner))
+      return (inner as readonly JsonValue[]).flatMap((item, index) =>
+        gone.has(`${at}/${index}`) ? [] : [keep(item, `${at}/${index}`)],
+      );
+    return isObject(inner) ? keepMembers(inner, at) : inner;
+  };
+  const keepMembers = (object: JsonObject, at: string): JsonObject =>
+    Object.fromEntries(
+      Object.entries(object).flatMap(([name, inner]) => {
+        const place = `${at}/${escapeStep(name)}`;
+        return gone.has(place) ? [] : [[name, keep(inner, place)] as const];
+      }),
+    );
+  return keepMembers(value, "");
 }
 
 /** The value with one more member in the object at a pointer. */

@@ -4,8 +4,9 @@ import { REASON_CODES } from "@dragoman/core";
 import type { EncodeResult, EncodeTarget } from "@dragoman/core";
 import fc from "fast-check";
 
+import { encodablePart, isRemoved, restorePlace } from "./encodable-part.ts";
 import { bodyOf, mustRead, readBack, readRequest, targetOf } from "./exchange.ts";
-import { addMember, membersOf, objectsOf, removeAt, valueAt } from "./json-places.ts";
+import { addMember, membersOf, objectsOf, removePlaces, valueAt } from "./json-places.ts";
 import { ensure, forAll, forEach, requireSame } from "./law.ts";
 import type { Law, LawOptions } from "./law.ts";
 import { ASPECTS_OF_ADAPTATIONS, meaningOf } from "./meaning.ts";
@@ -42,6 +43,12 @@ export function requestPairLaws(
         (neutral.isNeutralAtHome || !isHome) &&
         (neutral.underCode === undefined || issues.some(({ code }) => code === neutral.underCode)),
     );
+  const findRefusals = (body: JsonObject): readonly string[] | null => {
+    const read = readRequest(from, JSON.stringify(body));
+    if (!read.ok) return null;
+    const { issues } = to.provider.encodeRequest(read.read.request, lenient);
+    return issues.filter(({ severity }) => severity === "reject").map(({ path }) => path);
+  };
   const isUnknownLost = (body: JsonObject, holder: string): boolean => {
     const read = readRequest(from, JSON.stringify(addMember(body, holder, UNKNOWN, { a: [1.5] })));
     if (!read.ok) return false;
@@ -71,22 +78,26 @@ export function requestPairLaws(
       },
     ),
     forEach(`${pair}: no member is dropped without a code`, from.fullRequests, (body) => {
-      const full = encode(body, lenient);
+      const { body: part, removed } = encodablePart(body, findRefusals);
+      const full = encode(part, lenient);
       const fullText = JSON.stringify(outcomeOf(full));
       const lost = membersOf(body).filter((pointer) => {
+        if (isRemoved(pointer, removed)) return false;
         // Null is absent in every dialect.
-        if (valueAt(body, pointer) === null || isNeutral(pointer, full) || isAccounted(full, pointer)) return false;
-        const without = readRequest(from, JSON.stringify(removeAt(body, pointer)));
+        if (valueAt(body, pointer) === null || isNeutral(pointer, full) || isAccounted(full, pointer, removed))
+          return false;
+        const without = readRequest(from, JSON.stringify(removePlaces(body, [...removed, pointer])));
         if (!without.ok) return false;
         return JSON.stringify(outcomeOf(to.provider.encodeRequest(without.read.request, lenient))) === fullText;
       });
       const hint = full.ok
         ? ""
-        : ". The body is refused, so only issues show: take the refused member into a body of its own";
+        : ". The body is refused as a whole, so only issues show: take the refused member into a body of its own";
       ensure(lost.length === 0, () => `${lost.join(", ")}: ${SILENT}${hint}`);
     }),
     forEach(`${pair}: an unknown member of any object is kept or has a code`, from.fullRequests, (body) => {
-      const lost = objectsOf(body).filter((holder) => isUnknownLost(body, holder));
+      const { body: part } = encodablePart(body, findRefusals);
+      const lost = objectsOf(part).filter((holder) => isUnknownLost(part, holder));
       ensure(lost.length === 0, () => `${lost.map((holder) => `${holder}/${UNKNOWN}`).join(", ")}: ${SILENT}`);
     }),
     forAll(
@@ -121,11 +132,12 @@ const SILENT =
   "it makes no difference and has no issue: it is dropped without a code (or it is neutral and the subject does not say so)";
 
 /** Whether an issue speaks of this member, or of the value that holds it; the whole body or message is too large to count. */
-const isAccounted = ({ issues }: EncodeResult, pointer: string): boolean =>
-  issues.some(
-    ({ path }) =>
-      path !== "" && !/^\/messages(?:\/\d+)?$/.test(path) && (pointer === path || pointer.startsWith(`${path}/`)),
-  );
+const isAccounted = ({ issues }: EncodeResult, pointer: string, removed: ReadonlySet<string> = new Set()): boolean =>
+  issues.some(({ path }) => {
+    if (path === "" || /^\/messages(?:\/\d+)?$/.test(path)) return false;
+    const place = restorePlace(path, removed);
+    return pointer === place || pointer.startsWith(`${place}/`);
+  });
 
 /** A result as one comparable value: bytes, path, headers, issues. */
 function outcomeOf(result: EncodeResult): JsonValue {

@@ -98,7 +98,7 @@ export interface DialectSubject extends AnswerSubject {
 
   /** Request bodies that this dialect accepts. */
   readonly requests: Arbitrary<JsonObject>;
-  /** Bodies that together hold every member that the dialect knows. Each must be encodable when every loss is allowed, or hold one refused member only. */
+  /** Bodies that together hold every member that the dialect knows. What a deployment refuses is taken out before the rest is looked at. */
   readonly fullRequests: readonly JsonObject[];
   /** Members that other dialects may ignore without saying so. */
   readonly neutralMembers: readonly NeutralMember[];

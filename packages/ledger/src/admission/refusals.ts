@@ -19,12 +19,14 @@ const PRIVATE_SCOPES: ReadonlySet<Scope> = new Set<Scope>(["deployment", "global
 /** The refusal by a limit: 429 for rates and calls at once, a spent budget otherwise. */
 export function refuseBlocked(blocked: Blocked): AdmissionRefusal {
   const { limit, scope, retryAfterMs } = blocked;
-  const isBudget = limit?.dimension === "nanoUsd";
+  const kind: Pick<NeutralError, "class" | "code"> =
+    limit?.dimension === "nanoUsd"
+      ? { class: "quota", code: "budget_exceeded" }
+      : { class: "rate-limit", code: "rate_limited" };
   const error: NeutralError = {
-    class: isBudget ? "quota" : "rate-limit",
+    ...kind,
     origin: "gateway",
     message: messageOf(blocked),
-    code: isBudget ? "budget_exceeded" : "rate_limited",
     retrySame: false,
     fallback: scope === "deployment",
     details: detailsOf(blocked),

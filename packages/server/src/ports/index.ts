@@ -1,5 +1,5 @@
 /** The engine's ports on Node. */
-export { NODE_CLOCK } from "./node-clock.ts";
+export { createNodeClock } from "./node-clock.ts";
 export { NODE_HASHER } from "./node-hasher.ts";
 export { createNodeRandom } from "./node-random.ts";
 export { SILENT_LOGGER } from "./silent-logger.ts";

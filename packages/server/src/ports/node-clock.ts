@@ -3,14 +3,23 @@ import { performance } from "node:perf_hooks";
 
 import type { Clock } from "@dragoman/core";
 
-/** Node's clocks and timers. Timers do not keep the process alive: sockets do. */
-export const NODE_CLOCK: Clock = {
-  nowMs: () => Date.now(),
-  monotonicMs: () => performance.now(),
-  schedule: (delayMs, callback) => {
-    // Node turns a delay over 2^31−1 ms into 1 ms; the engine re-checks its deadlines, so a shorter sleep is safe.
-    const timer = setTimeout(callback, Math.min(delayMs, 2_147_483_647));
-    timer.unref();
-    return { cancel: () => clearTimeout(timer) };
-  },
-};
+import { CoarseTimers } from "./coarse-timers.ts";
+
+/** From this delay on a timer may be a tick late. */
+const COARSE_FROM_MS = 1_000;
+const TICK_MS = 50;
+
+/** Makes a clock with timers of its own. Timers do not keep the process alive: sockets do. */
+export function createNodeClock(): Clock {
+  const coarse = new CoarseTimers(TICK_MS, () => performance.now());
+  return {
+    nowMs: () => Date.now(),
+    monotonicMs: () => performance.now(),
+    schedule: (delayMs, callback) => {
+      if (delayMs >= COARSE_FROM_MS) return coarse.schedule(delayMs, callback);
+      const timer = setTimeout(callback, delayMs);
+      timer.unref();
+      return { cancel: () => clearTimeout(timer) };
+    },
+  };
+}

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { describe, expect, it } from "vitest";
 
-import { NODE_CLOCK } from "../../src/ports/index.ts";
+import { createNodeClock } from "../../src/ports/index.ts";
 import { createWireClient } from "../../src/wire/index.ts";
 import { until } from "../harness/until.ts";
 import { bodyOf, deployment, makeEngine, proofConfig, PROOF_PRINCIPAL, WatchedPool } from "./engine-stack.ts";
@@ -80,7 +80,7 @@ describe.each(CASES)(
         },
       });
       const wire = createWireClient({ poisonReadBuffer: true });
-      const clock = new CountingClock(NODE_CLOCK);
+      const clock = new CountingClock(createNodeClock());
       const pool = new WatchedPool();
       const admission = new RecordingAdmission();
       const deployments = [deployment("a", upstream, { tier: 1 }), deployment("b", upstream, { tier: 2 })];

@@ -3,7 +3,7 @@
 import type { EngineLimits, ExchangeOutcome, GatewayConfig, ModelConfig } from "@dragoman/core";
 
 import { createHttpServer } from "../../src/http/index.ts";
-import { NODE_CLOCK } from "../../src/ports/index.ts";
+import { createNodeClock } from "../../src/ports/index.ts";
 import { createWireClient } from "../../src/wire/index.ts";
 import type { WireClient } from "../../src/wire/index.ts";
 import { until } from "../harness/until.ts";
@@ -39,7 +39,7 @@ export interface ProofServer {
 
 export async function startProofServer(options: ProofServerOptions): Promise<ProofServer> {
   const upstream = await startRawUpstream(options);
-  const clock = new CountingClock(NODE_CLOCK);
+  const clock = new CountingClock(createNodeClock());
   const wire = createWireClient({ poisonReadBuffer: true });
   const admission = new RecordingAdmission();
   const pool = new WatchedPool();

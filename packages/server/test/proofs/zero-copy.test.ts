@@ -4,7 +4,7 @@ import { Socket } from "node:net";
 
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import { NODE_CLOCK } from "../../src/ports/index.ts";
+import { createNodeClock } from "../../src/ports/index.ts";
 import { createWireClient } from "../../src/wire/index.ts";
 import { until } from "../harness/until.ts";
 import {
@@ -137,7 +137,7 @@ describe.each(PAIRS)("a $client client of a $upstream upstream", ({ client: dial
     const admission = new RecordingAdmission();
     const gateway = makeEngine({
       config: proofConfig({ chat: upstreamServer.url, messages: upstreamServer.url }, model(upstream)),
-      clock: new CountingClock(NODE_CLOCK),
+      clock: new CountingClock(createNodeClock()),
       upstream: wire,
       admission,
       onOutcome: () => undefined,
