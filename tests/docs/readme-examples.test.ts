@@ -16,7 +16,7 @@ const PACKAGES = readdirSync(join(REPOSITORY, "packages")).filter((name) =>
 );
 
 /** Pages outside of the packages whose examples are compiled. */
-const PAGES = ["README.md", "docs/embedding.md"];
+const PAGES = ["README.md", "docs/embedding.md", "docs/custom-dialects.md"];
 
 interface Example {
   /** Where it stands, for people. */

@@ -100,7 +100,8 @@ function answer(body: AskedRequest["body"], res: ServerResponse): void {
 /** The whole answer that a stream's lines say. */
 function sumOf(lines: readonly Line[]): Line {
   const messages = lines.map(({ message }) => (message ?? {}) as Readonly<Record<string, unknown>>);
-  const joined = (name: string): string => messages.map((message) => message[name] ?? "").join("");
+  const joined = (name: string): string =>
+    messages.map((message) => (typeof message[name] === "string" ? message[name] : "")).join("");
   const calls = messages.flatMap(({ tool_calls: list }) => (list ?? []) as readonly unknown[]);
   return {
     ...lines.at(-1),

@@ -6,9 +6,10 @@ import { runCommand } from "./commands/run-command.ts";
 import { selfTestCommand } from "./commands/self-test-command.ts";
 import { conformCommand } from "./conform/command.ts";
 import type { Command, CommandOutput } from "./contract/command.ts";
+import { insideCommand } from "./inside/command.ts";
 import { reportCommand } from "./report/command.ts";
 
-const COMMANDS: readonly Command[] = [runCommand, selfTestCommand, reportCommand, conformCommand, agentCommand];
+const COMMANDS: readonly Command[] = [runCommand, selfTestCommand, reportCommand, insideCommand, conformCommand, agentCommand];
 
 const isTerminal = process.stderr.isTTY;
 

@@ -6,12 +6,38 @@ export type { EmbeddedGateway, HostPrincipal, HostPrincipalAnswer, PrincipalSour
 export { serve } from "./serve.ts";
 export type { RunningServer, ServeOptions } from "./serve.ts";
 export { createHttpServer, createNodeHandler, DEFAULT_HTTP_LIMITS } from "./http/index.ts";
-export type { BodyCollector, BodySource, ConnectionProblem, EncodedRefusal, EncodeRefusal, FrontEndOptions, HttpLimits, HttpServer, HttpServerOptions, MountOptions, NodeHandler, NodeHandlerOptions, Refusal, RefusalCode, Schedule } from "./http/index.ts";
+export type {
+  BodyCollector,
+  BodySource,
+  ConnectionProblem,
+  EncodedRefusal,
+  EncodeRefusal,
+  FrontEndOptions,
+  HttpLimits,
+  HttpServer,
+  HttpServerOptions,
+  MountOptions,
+  NodeHandler,
+  NodeHandlerOptions,
+  Refusal,
+  RefusalCode,
+  Schedule,
+} from "./http/index.ts";
 export { createWireClient } from "./wire/index.ts";
 export type { WireClient, WireClientOptions, WireStats, WireTlsOptions } from "./wire/index.ts";
 export { createPinoLogger } from "./telemetry/pino-logger.ts";
+export { tuneProcess } from "./process-tuning.ts";
 export { VERSION } from "./version.ts";
-export { BodyPool, defineClientDialect, defineProviderDialect, Edits, GatewayError, isGatewayError, retainText, textToString } from "@dragoman/core";
+export {
+  BodyPool,
+  defineClientDialect,
+  defineProviderDialect,
+  Edits,
+  GatewayError,
+  isGatewayError,
+  retainText,
+  textToString,
+} from "@dragoman/core";
 export type {
   ClientDialectDefinition,
   ClientRequest,

@@ -46,7 +46,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { server, telemetry } = gateway.snapshot;
   if (options.logger !== undefined && telemetry.requestLog) logOutcomes(gateway, options.logger);
   const { logger } = options;
-  const createServer = options.frontEnd === "wire" ? createWireServer : createHttpServer;
+  const createServer = (options.frontEnd ?? server.frontEnd) === "wire" ? createWireServer : createHttpServer;
   const http = createServer({
     handle: (request, responder) => gateway.handle(request, responder),
     encodeRefusal: ({ status, code, message, path, headers }) =>

@@ -40,6 +40,7 @@ function createFlatterer(upstream: Destination): Server {
       const answer: Buffer[] = [];
       const isStreamed = Buffer.concat(body).includes('"stream":true');
       const finish = (): void => {
+        if (response.headersSent) return;
         response.writeHead(200, { "content-type": isStreamed ? "text/event-stream" : "application/json" });
         const text = Buffer.concat(answer).toString();
         response.end(isStreamed && !text.includes("[DONE]") ? `${text}data: [DONE]\n\n` : text);

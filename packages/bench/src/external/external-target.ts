@@ -1,23 +1,15 @@
 // A gateway this package knows nothing about: started by a command line given by the user, or already running under a URL.
 import type { LaunchPlan, PlanContext, Target, TargetOptions } from "../contract/target.ts";
 
-/** Options of the external target, as keys of `TargetOptions`. */
-export const EXTERNAL_OPTIONS = [
-  "external.command",
-  "external.url",
-  "external.pid",
-  "external.ready",
-  "external.key",
-  "external.model",
-  "external.claude",
-] as const;
-
 const READY_TIMEOUT_MS = 60_000;
 const DEFAULT_MODEL = "gpt-4o-mini";
 const DEFAULT_CLAUDE = "claude-mock";
 const UNKNOWN_KEY = "sk-unknown-to-everyone";
 
-/** The external target for one set of options: traffic depends on the key and models the user names. */
+/**
+ * The external target for one set of options: `external.command` or `external.url` (with `external.pid`), `external.ready` (path),
+ * `external.key`, and the model names `external.model` and `external.claude`.
+ */
 export function createExternalTarget(options: TargetOptions): Target {
   const key = options["external.key"];
   const model = options["external.model"] ?? DEFAULT_MODEL;

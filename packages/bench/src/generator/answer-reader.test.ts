@@ -60,7 +60,7 @@ describe("answers", () => {
     for (let at = 0; at <= text.length; at += 1) {
       expect(read([text.slice(0, at), text.slice(at)])).toEqual({ ...expected, broken: 0 });
     }
-    expect(read([...text])).toEqual({ ...expected, broken: 0 });
+    expect(read(text.split(""))).toEqual({ ...expected, broken: 0 });
   });
 
   it("until the connection closes", () => {

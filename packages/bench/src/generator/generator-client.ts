@@ -1,7 +1,7 @@
 // The orchestrator's end of the generator process: starts it on its cores and gives it one run after the other.
 import { fork, type ChildProcess } from "node:child_process";
 
-import { place, type Placement } from "../host/pinning.ts";
+import { nodeFlags, place, type Placement } from "../host/pinning.ts";
 import { packageEntry } from "../package-entry.ts";
 import type { LoadSpec, RunOutcome, RunTimes } from "./load-spec.ts";
 
@@ -25,7 +25,7 @@ export interface GeneratorClient {
 
 /** Starts a generator with `workers` worker threads. */
 export async function startGenerator(workers: number, placement: Placement): Promise<GeneratorClient> {
-  const line = place({ command: process.execPath, args: [] }, placement, process.env["PATH"]);
+  const line = place({ command: process.execPath, args: nodeFlags(placement) }, placement, process.env["PATH"]);
   const child = fork(packageEntry("generator/process-entry"), [String(workers)], {
     execPath: line.command,
     execArgv: [...line.args],

@@ -5,7 +5,7 @@ import type { ExchangeOutcome } from "./exchange.ts";
 import type { RunTimes, Tally } from "./load-spec.ts";
 
 /** A send later than this is the generator's failure to keep its schedule, µs. */
-export const LATE_SEND_US = 1000;
+const LATE_SEND_US = 1000;
 
 /** Collects the figures of one run. Every request offered in the window ends in exactly one count. */
 export class TallySheet {

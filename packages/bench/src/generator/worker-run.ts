@@ -103,14 +103,18 @@ function startClosedLoop({ spec, times, worker, workers, submit, onPaced }: Clos
     sent += 1;
     submit(sent * workers + worker, nowUs, 0);
   };
-  setTimeout(
-    () => {
-      const clients = Math.min(limit, share(spec.pace.connections, worker, workers));
-      if (clients === 0) onPaced();
-      for (let client = 0; client < clients; client += 1) next();
-    },
-    Math.max(0, (times.startUs - monotonicUs()) / 1000),
-  );
+  // A timer may fire a fraction of a millisecond early; requests sent then would fall before the window.
+  const begin = (): void => {
+    const waitMs = (times.startUs - monotonicUs()) / 1000;
+    if (waitMs > 0) {
+      setTimeout(begin, Math.ceil(waitMs));
+      return;
+    }
+    const clients = Math.min(limit, share(spec.pace.connections, worker, workers));
+    if (clients === 0) onPaced();
+    for (let client = 0; client < clients; client += 1) next();
+  };
+  begin();
   // Not at once: the connection that just answered first returns to the pool.
   return () => {
     setImmediate(next);

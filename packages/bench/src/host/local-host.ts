@@ -9,7 +9,7 @@ import { packageEntry } from "../package-entry.ts";
 import { sampleCgroup, sampleProcessTree, type ResourceSample } from "../resources/sample.ts";
 import { takeInventory } from "../topology/inventory.ts";
 import type { Host, StartedMock, StartedProcess, TargetLaunch } from "./host.ts";
-import { place, type CommandLine, type Placement } from "./pinning.ts";
+import { nodeFlags, place, type CommandLine, type Placement } from "./pinning.ts";
 import { SupervisedProcess } from "./supervised-process.ts";
 import { findFreePort, waitUntilReady } from "./wait-until-ready.ts";
 
@@ -64,7 +64,8 @@ export class LocalHost implements Host {
     const { address } = this.#options;
     const port = await findFreePort(address);
     const controlPort = await findFreePort(address);
-    const args = [packageEntry("mock/process-entry"), address, String(port), String(controlPort), String(workers)];
+    const numbers = [port, controlPort, workers].map(String);
+    const args = [...nodeFlags(placement), packageEntry("mock/process-entry"), address, ...numbers];
     const child = this.#spawn({ command: process.execPath, args }, placement, {
       environment: {},
       directory: undefined,

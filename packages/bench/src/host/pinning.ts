@@ -24,6 +24,14 @@ export interface Placement {
 /** Normal scheduling on all cores. */
 export const ANYWHERE: Placement = { cpus: [], realtimePriority: undefined };
 
+/**
+ * Flags for a Node process with real-time scheduling. Its compiler and collector threads would have the same priority as the thread
+ * that keeps the schedule, and hold a shared core for a whole round-robin slice, 100 ms; on the main thread their work is short.
+ */
+export function nodeFlags({ realtimePriority }: Placement): readonly string[] {
+  return realtimePriority === undefined ? [] : ["--single-threaded"];
+}
+
 /** Finds an executable on a `PATH`. */
 export function findOnPath(name: string, path: string | undefined): string | undefined {
   return (path ?? "")

@@ -7,7 +7,7 @@ import type { Readiness } from "../contract/target.ts";
 const POLL_MS = 50;
 
 /** Status of a `GET`, or `undefined` when no answer came. */
-export function getStatus(host: string, port: number, path: string): Promise<number | undefined> {
+function getStatus(host: string, port: number, path: string): Promise<number | undefined> {
   return new Promise((resolve) => {
     const outgoing = request({ host, port, path, method: "GET", agent: false, timeout: 2000 }, (response) => {
       response.resume();

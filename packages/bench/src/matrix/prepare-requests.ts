@@ -1,5 +1,5 @@
 // Renders a scenario to the bytes that go on the wire for one receiver: a target, or the mock itself for the direct run.
-import type { Scenario, ScenarioId, TrafficDialect } from "../contract/cell.ts";
+import type { Scenario, ScenarioId } from "../contract/cell.ts";
 import type { TargetTraffic, TrafficContext } from "../contract/target.ts";
 import type { PreparedRequest } from "../generator/load-spec.ts";
 import { requestBody } from "./request-bodies.ts";
@@ -92,13 +92,8 @@ export function answerParts(scenario: Scenario, streamParts: number): number {
   return partsOf(scenario).some((part) => part.scenario.expect === "stream") ? streamParts : 1;
 }
 
-/** All dialects that a scenario needs. */
-export function dialectsOf(scenario: Scenario): TrafficDialect[] {
-  return [...new Set(partsOf(scenario).map((part) => part.scenario.dialect))];
-}
-
 /** One HTTP/1.1 request as bytes. */
-export function renderRequest({ path, headers, body }: HttpRequest, authority: string): Buffer {
+function renderRequest({ path, headers, body }: HttpRequest, authority: string): Buffer {
   const lines = [
     `POST ${path} HTTP/1.1`,
     `host: ${authority}`,

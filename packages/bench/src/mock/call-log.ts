@@ -19,7 +19,7 @@ export interface CallCounts {
 }
 
 /** Most detailed calls that are kept; the oldest go first. */
-export const MAX_LOGGED_CALLS = 1000;
+const MAX_LOGGED_CALLS = 1000;
 
 /** Collects calls. */
 export class CallLog {

@@ -130,7 +130,7 @@ describe("server", () => {
     mock = createMock((onWake) => {
       const alarm = clock.createAlarm(onWake);
       return {
-        close: alarm.close,
+        close: () => alarm.close(),
         wakeAt: (deadlineUs) => void (alarm.wakeAt(deadlineUs), setImmediate(() => clock.run())),
       };
     }, clock.now);
@@ -222,7 +222,7 @@ describe("server", () => {
     const body = stream === true ? '{"stream":true}' : "{}";
     const answer = await call("/v1/chat/completions", body);
     expect(answer).toMatchObject(expected);
-    if (stream === true) expect(answer.body).not.toContain("[DONE]");
+    expect(answer.body.includes("[DONE]")).toBe(false);
     expect(await call("/v1/chat/completions", body)).toMatchObject({ status: 200, end: "complete" });
   });
 

@@ -118,7 +118,7 @@ function cpuBetween(samples: WindowSamples | undefined): number | undefined {
 }
 
 /** What a tally becomes in the record. */
-export function toLoadRecord(
+function toLoadRecord(
   { tally, times, clockDriftMs }: RunOutcome,
   spec: LoadSpec,
   shares: Pick<LoadRecord, "generatorCpuShare" | "mockCpuShare" | "upstreamCalls">,

@@ -15,7 +15,7 @@ export interface Probe {
 }
 
 /** Sends one request and returns its status, or `undefined` when no complete answer came. */
-export function sendOnce(
+function sendOnce(
   address: { readonly host: string; readonly port: number },
   request: HttpRequest,
 ): Promise<number | undefined> {

@@ -5,7 +5,7 @@ import { CONTROL_TARGET } from "../relay/control-target.ts";
 import { COMPARED_TARGETS } from "../targets/index.ts";
 
 /** All targets for a set of options, in the order of the rotation. */
-export function listTargets(options: TargetOptions): readonly Target[] {
+function listTargets(options: TargetOptions): readonly Target[] {
   return [...COMPARED_TARGETS, createExternalTarget(options), CONTROL_TARGET];
 }
 

@@ -9,7 +9,7 @@ export interface WarmUpRound {
 }
 
 /** When CPU per request counts as flat: the last round is at most this much cheaper than the one before. */
-export const FLAT_FRACTION = 0.1;
+const FLAT_FRACTION = 0.1;
 
 /** Bounds of a warm-up. */
 export interface WarmUpBounds {

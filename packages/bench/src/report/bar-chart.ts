@@ -1,5 +1,5 @@
 // Horizontal bars as inline SVG: one group per target, one bar per series, the value written at its end, an axis with its unit.
-import { escapeText, formatTick, scaleFor, unitFor, type Quantity } from "./svg-scale.ts";
+import { escapeText, formatTick, scaleFor, type Quantity } from "./svg-scale.ts";
 
 /** One group of bars. */
 export interface BarGroup {
@@ -35,8 +35,8 @@ export function renderBarChart({ title, quantity, series, groups, format }: BarC
   const measured = groups.filter(({ values }) => values.some((value) => value !== undefined));
   const values = measured.flatMap((group) => group.values.filter((value) => value !== undefined));
   if (values.length === 0) return "";
-  const scale = scaleFor(values);
-  const unit = unitFor(quantity, Math.max(...values.map(Math.abs)));
+  const scale = scaleFor(quantity, values);
+  const { unit } = scale;
   const groupHeight = series.length * (BAR_HEIGHT + 2) + GROUP_GAP;
   const bottom = TOP + measured.length * groupHeight;
   const x = (value: number): number => LABEL_WIDTH + scale.position(value) * PLOT_WIDTH;

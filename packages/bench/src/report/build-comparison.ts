@@ -94,8 +94,8 @@ function checkShards(loaded: readonly LoadedRun[]): void {
 }
 
 function describeRun({ run }: LoadedRun): ComparedRun {
-  const { runId, benchVersion, startedAt, endedAt, topology, hosts, selfTest, command } = run;
-  return { runId, benchVersion, startedAt, endedAt, topology, hosts, selfTest, command, cells: run.cells.map(({ id }) => id) };
+  const { runId, benchVersion, startedAt, endedAt, topology, hosts, instrumentScheduling, selfTest, command } = run;
+  return { runId, benchVersion, startedAt, endedAt, topology, hosts, instrumentScheduling, selfTest, command, cells: run.cells.map(({ id }) => id) };
 }
 
 function compareTargets(loaded: readonly LoadedRun[]): ComparedTarget[] {
@@ -124,7 +124,11 @@ function compareCells({ run, summary, repetitionsOf, rawsOf }: LoadedRun): Compa
   return run.cells.map((cell) => {
     const rows: ComparedRow[] = summary.cells
       .filter((row) => row.cell === cell.id)
-      .map((row) => ({ ...row, steps: repetitionsOf(row.target, cell.id).find(({ steps }) => steps !== undefined)?.steps ?? [] }));
+      .map((row) => {
+        const repetitions = repetitionsOf(row.target, cell.id);
+        const steps = repetitions.find((repetition) => repetition.steps !== undefined)?.steps ?? [];
+        return { ...row, steps, attempts: Math.max(0, ...repetitions.map(({ attempts }) => attempts)) };
+      });
     const gateways = rows.map(({ target }) => curveOf(target, rawsOf(target, cell.id), "gateway"));
     // Targets at a lowered rate had a direct run at that rate: it is not the others' baseline.
     const atFullRate = rows.filter(({ isRateAdapted }) => !isRateAdapted);

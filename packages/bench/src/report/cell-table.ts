@@ -57,14 +57,14 @@ export function tabulateCell(compared: ComparedCell, targets: readonly ComparedT
   const columns = columnsOf(compared);
   const nameOf = (id: string): string => targets.find((target) => target.id === id)?.name ?? id;
   return {
-    header: ["target", ...columns.map(({ title }) => title), "verdict"],
+    header: ["target", "verdict", ...columns.map(({ title }) => title)],
     rows: compared.rows.map((row) => {
       const target = targets.find(({ id }) => id === row.target);
       return {
         cells: [
           `${nameOf(row.target)}${marksOf(row, target)}`,
-          ...columns.map(({ metric }) => (row.status === "measured" ? formatSpread(metric, row.metrics[metric]) : NOT_MEASURED)),
           verdictOf(row),
+          ...columns.map(({ metric }) => (row.status === "measured" ? formatSpread(metric, row.metrics[metric]) : NOT_MEASURED)),
         ],
         isDoubtful: row.status === "measured" && !row.isValid,
       };
@@ -85,7 +85,13 @@ function marksOf(row: ComparedRow, target: ComparedTarget | undefined): string {
 
 function verdictOf(row: ComparedRow): string {
   if (row.status === "measured") return row.isValid ? "valid" : "VOID";
+  if (isPending(row)) return "not run yet";
   return row.status === "n/a" ? "n/a" : "FAILED";
+}
+
+/** In the report of an unfinished run. */
+function isPending({ status, repetitions }: ComparedRow): boolean {
+  return status === "failed" && repetitions === 0;
 }
 
 function notesOf(rows: readonly ComparedRow[], targets: readonly ComparedTarget[]): string[] {
@@ -100,7 +106,12 @@ function notesOf(rows: readonly ComparedRow[], targets: readonly ComparedTarget[
     const target = targets.find(({ id }) => id === row.target);
     const name = target?.name ?? row.target;
     if (row.reasons.length > 0) notes.push(`${name}, ${verdictOf(row)}: ${[...new Set(row.reasons)].join("; ")}`);
-    if (row.status === "measured" && target?.authentication.isWarning === true) notes.push(`${name}: ${target.authentication.text}`);
+    if (row.attempts > 1) {
+      notes.push(`${name}: a repetition took up to ${row.attempts} attempts; the earlier ones were void by the instrument, whatever the target did.`);
+    }
+    if (row.status === "measured" && target?.checksKey === true && target.authentication.isWarning) {
+      notes.push(`${name}: ${target.authentication.text}`);
+    }
   }
   return notes;
 }

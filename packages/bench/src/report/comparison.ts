@@ -6,6 +6,7 @@ import type {
   HostInventory,
   LadderStepRecord,
   PlannedCell,
+  RunRecord,
   SelfTestRecord,
   TargetRecord,
   WorkerCheck,
@@ -23,6 +24,7 @@ export interface ComparedRun {
   readonly endedAt: string | undefined;
   readonly topology: { readonly id: string; readonly isReference: boolean; readonly description: string };
   readonly hosts: readonly HostInventory[];
+  readonly instrumentScheduling: RunRecord["instrumentScheduling"];
   readonly selfTest: SelfTestRecord | undefined;
   readonly command: string;
   /** Which cells this run measured. */
@@ -55,6 +57,8 @@ export interface PercentileCurve {
 export interface ComparedRow extends CellSummary {
   /** Steps of a ladder, in the order they were tried; of the first repetition that has any. */
   readonly steps: readonly LadderStepRecord[];
+  /** Most attempts that one repetition took until the instrument kept its own rules. */
+  readonly attempts: number;
 }
 
 /** One cell with a row per target. */

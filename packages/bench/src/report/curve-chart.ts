@@ -1,21 +1,21 @@
 // Percentile curves as inline SVG: latency over percentile, both axes logarithmic in what is left (each nine is as wide as the last).
 import type { PercentileCurve } from "./comparison.ts";
-import { escapeText, formatTick, scaleFor, unitFor } from "./svg-scale.ts";
 import { DIRECT_CURVE } from "./percentile-curves.ts";
+import { escapeText, formatTick, scaleFor } from "./svg-scale.ts";
 
 /** A curve with the name of its legend. */
 export interface NamedCurve extends PercentileCurve {
   readonly name: string;
 }
 
-const WIDTH = 860;
+const WIDTH = 1160;
 const LEFT = 72;
 const RIGHT = 20;
 const TOP = 30;
 const PLOT_HEIGHT = 260;
 const PLOT_WIDTH = WIDTH - LEFT - RIGHT;
 const BOTTOM = TOP + PLOT_HEIGHT;
-const LEGEND_COLUMNS = 3;
+const LEGEND_COLUMNS = 4;
 const LEGEND_ROW = 18;
 const PERCENTILE_TICKS = [0, 50, 75, 90, 95, 99, 99.9, 99.99, 99.999];
 
@@ -24,8 +24,8 @@ export function renderCurveChart(title: string, curves: readonly NamedCurve[]): 
   const drawn = curves.filter(({ points }) => points.length > 1);
   const latencies = drawn.flatMap(({ points }) => points.map(({ latencyUs }) => latencyUs));
   if (latencies.length === 0) return "";
-  const scale = scaleFor(latencies, true);
-  const unit = unitFor("duration-us", Math.max(...latencies));
+  const scale = scaleFor("duration-us", latencies, true);
+  const { unit } = scale;
   const furthest = Math.max(...drawn.flatMap(({ points }) => points.map(({ percentile }) => nines(percentile))));
   const x = (percentile: number): number => LEFT + (nines(percentile) / furthest) * PLOT_WIDTH;
   const y = (latencyUs: number): number => BOTTOM - scale.position(latencyUs) * PLOT_HEIGHT;

@@ -11,9 +11,9 @@ p, li { max-width: 95ch; } .soft { color: var(--soft); margin: 2px 0 10px; } ul 
 .verdict { border-left: 4px solid var(--bad); background: var(--card); padding: 10px 16px; } .verdict.good { border-color: var(--good); }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; } th, td { text-align: left; vertical-align: top; padding: 5px 10px; border-bottom: 1px solid var(--line); } th { color: var(--soft); font-weight: 600; white-space: nowrap; } tr.doubtful td { color: var(--soft); } td:first-child { white-space: nowrap; font-weight: 600; }
 .notes { font-size: 13px; color: var(--soft); overflow-wrap: anywhere; }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 520px), 1fr)); gap: 16px; margin: 12px 0; } .chart { width: 100%; height: auto; background: var(--card); border-radius: 6px; padding: 12px; box-sizing: border-box; align-self: start; } .chart.wide { grid-column: 1 / -1; }
+.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 520px), 1fr)); gap: 16px; margin: 12px 0; } .chart { width: 100%; height: auto; background: var(--card); border-radius: 6px; padding: 12px; box-sizing: border-box; align-self: start; } .chart.wide { grid-column: 1 / -1; }
 .chart text { fill: var(--ink); font: 12px system-ui, sans-serif; } .chart .title { font-weight: 600; font-size: 13px; } .chart .tick, .chart .axis { fill: var(--soft); font-size: 11px; } .chart .value { font-size: 11px; }
-.grid { stroke: var(--line); stroke-width: 1; } .series-0 { fill: var(--s0); } .series-1 { fill: var(--s1); } .doubtful { opacity: 0.45; }
+.grid { stroke: var(--line); stroke-width: 1; } .series-0 { fill: var(--s0); } .series-1 { fill: var(--s1); } .chart .doubtful { opacity: 0.45; }
 .curve { fill: none; stroke-width: 2; } .curve.direct { stroke: var(--soft); stroke-dasharray: 3 3; }
 .line-0 { stroke: #0072b2; } .line-1 { stroke: #e69f00; } .line-2 { stroke: #009e73; } .line-3 { stroke: #cc79a7; } .line-4 { stroke: #d55e00; }
 .line-5 { stroke: #56b4e9; stroke-dasharray: 8 3; } .line-6 { stroke: #b09b00; stroke-dasharray: 8 3; } .line-7 { stroke: #009e73; stroke-dasharray: 8 3; } .line-8 { stroke: #cc79a7; stroke-dasharray: 8 3; } .line-9 { stroke: #d55e00; stroke-dasharray: 8 3; }

@@ -28,7 +28,7 @@ function targetReasons(targets: readonly ComparedTarget[]): string[] {
 }
 
 function voidRows(cells: readonly ComparedCell[]): string[] {
-  const rows = cells.flatMap((each) => each.rows).filter((row) => row.status !== "n/a");
+  const rows = cells.flatMap((each) => each.rows).filter((row) => row.status !== "n/a" && row.repetitions > 0);
   const bad = rows.filter((row) => !row.isValid).length;
   if (rows.length === 0) return ["nothing was measured"];
   return bad === 0 ? [] : [`${bad} of ${rows.length} rows are void or failed: their figures must not be quoted`];

@@ -124,7 +124,7 @@ function renderCell(compared: ComparedCell, targets: readonly ComparedTarget[], 
 function renderCharts(compared: ComparedCell, targets: readonly ComparedTarget[]): string {
   const { cell, rows, curves } = compared;
   const shown = new Set(columnsOf(compared).map(({ metric }) => metric));
-  const nameOf = (id: string): string => targets.find((target) => target.id === id)?.name ?? id;
+  const nameOf = (id: string): string => shortName(id, targets);
   const bars = CHARTS.filter(({ series }) => series.every(({ metric }) => shown.has(metric))).map((plan) => {
     const measured = rows.filter(({ status, isSaturated }) => status === "measured" && !(plan.isLatency && isSaturated));
     return renderBarChart({
@@ -141,6 +141,13 @@ function renderCharts(compared: ComparedCell, targets: readonly ComparedTarget[]
   });
   const named = curves.map((curve) => ({ ...curve, name: curve.target === DIRECT_CURVE ? "direct to the mock" : nameOf(curve.target) }));
   return [...bars, renderCurveChart(`${cell.id}: latency by percentile, from the scheduled send time`, named)].join("\n");
+}
+
+/** The product's name alone where only one of its profiles takes part: chart labels are short. */
+function shortName(id: string, targets: readonly ComparedTarget[]): string {
+  const target = targets.find((each) => each.id === id);
+  if (target === undefined) return id;
+  return targets.filter(({ label }) => label === target.label).length === 1 ? target.label : target.name;
 }
 
 function renderView(table: PlainTable, empty: string, leavesOut: string): string {

@@ -14,6 +14,7 @@ export const READING_NOTES: readonly string[] = [
   "Overhead is the gateway run's latency percentile minus the direct run's at the same percentile and rate. Latency counts from the scheduled send time, so queueing in front of a slow gateway counts.",
   "Figures are medians over the repetitions, with the lowest and highest in brackets. CPU and memory are of the whole process tree.",
   "A mock upstream answers with ready bytes: nothing here says how a gateway behaves with real providers, on real networks, or with features that no profile turns on.",
+  "Paler bars in the charts of the HTML report are void, saturated or measured at a lowered rate; the overhead charts leave saturated targets out.",
   "Rows compare within a cell. Cells of different runs ran on different machines.",
 ];
 
@@ -77,7 +78,7 @@ function durations(latency: { readonly mean: number; readonly p50: number; reado
 }
 
 /** Where and how a run was made. */
-export function runLines({ benchVersion, startedAt, endedAt, topology, hosts, selfTest, command }: ComparedRun): string[] {
+export function runLines({ benchVersion, startedAt, endedAt, topology, hosts, instrumentScheduling, selfTest, command }: ComparedRun): string[] {
   const machines = hosts.map((host) => {
     const steal = host.stealFraction === undefined ? "unknown" : formatShare(host.stealFraction);
     return `${host.role} on ${host.hostname}: ${host.cpuModel}, ${host.cpus} CPUs, ${formatBytes(host.memoryBytes)}, kernel ${host.kernel}, Node ${host.node}, open files ${host.openFilesLimit ?? "unknown"}, load ${host.loadAverage.toFixed(1)}, steal ${steal}`;
@@ -86,6 +87,7 @@ export function runLines({ benchVersion, startedAt, endedAt, topology, hosts, se
   return [
     `bench ${benchVersion}, ${startedAt} to ${endedAt ?? "(unfinished)"}, topology ${topology.id}${topology.isReference ? " (reference)" : ""}: ${topology.description}`,
     command,
+    `generator and mock under ${instrumentScheduling} scheduling, targets under normal scheduling`,
     ...machines,
     ...(checks ?? ["no self-test"]),
   ];

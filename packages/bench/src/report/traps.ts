@@ -5,10 +5,14 @@ import type { TrapEvidence, TrapFinding } from "./comparison.ts";
 
 /** What the probes say about a target's authentication over all its repetitions. */
 export function findAuthentication(target: Pick<TargetRecord, "checksKey">, evidence: readonly TrapEvidence[]): TrapFinding {
-  const checks = evidence.map(({ authentication }) => authentication).filter((check) => check !== undefined);
-  const open = checks.find((check) => !check.isEnforced && check.goodKeyStatus !== undefined);
+  // A target that does not serve the good key either has shown nothing about keys.
+  const checks = evidence
+    .map(({ authentication }) => authentication)
+    .filter((check) => check !== undefined)
+    .filter(({ goodKeyStatus }) => goodKeyStatus === 200);
+  const open = checks.find(({ isEnforced }) => !isEnforced);
   const [first] = checks;
-  if (first === undefined) return { text: "not probed", isWarning: target.checksKey };
+  if (first === undefined) return { text: "not shown: no probe with the good key was served", isWarning: target.checksKey };
   if (open === undefined) return { text: `a key is checked on every request (${describeAnswers(first)})`, isWarning: false };
   if (target.checksKey) {
     return { text: `the key is NOT enforced although its configuration asks for it (${describeAnswers(open)})`, isWarning: true };

@@ -4,7 +4,7 @@ import type { PlannedCell } from "../contract/record.ts";
 import type { Topology } from "./topologies.ts";
 
 /** Rate of the headline cell, to which all others are in proportion. */
-export const HEADLINE_RPS = 5000;
+const HEADLINE_RPS = 5000;
 
 const MIN_RPS = 10;
 

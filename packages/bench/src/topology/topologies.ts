@@ -80,7 +80,7 @@ export const TOPOLOGIES: Readonly<Record<string, Topology>> = {
     adaptFraction: undefined,
     voidRetries: 0,
     mockP99Us: 2000,
-    mockRps: 50_000,
+    mockRps: undefined,
   },
   "ref-4": {
     id: "ref-4",

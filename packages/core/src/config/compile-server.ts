@@ -22,6 +22,7 @@ export function compileServer(context: CompileContext, config: ServerConfig): Se
     debugHeaders: config.headers?.debug ?? CONFIG_DEFAULTS.debugHeaders,
     limits: compileLimits(context, config.limits ?? {}),
     sse: compileSse(context, config.sse ?? {}),
+    frontEnd: config.frontEnd ?? CONFIG_DEFAULTS.frontEnd,
     shutdownMs: compileDuration(context, pointer(PATH, "shutdown"), config.shutdown ?? CONFIG_DEFAULTS.shutdown),
   });
 }

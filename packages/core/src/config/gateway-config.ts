@@ -38,6 +38,7 @@ export interface ServerConfig {
     readonly maxQueue?: SizeText;
   };
   readonly sse?: { readonly keepAlive?: DurationText | "off"; readonly maxRecord?: SizeText };
+  readonly frontEnd?: "node" | "wire";
   readonly shutdown?: DurationText;
 }
 

@@ -78,6 +78,12 @@ const server = closed(
     ),
     limits,
     sse,
+    frontEnd: {
+      description:
+        "HTTP front end: `node` is Node's own server made strict, `wire` our own, stricter and cheaper. Read at the start.",
+      enum: ["node", "wire"],
+      default: CONFIG_DEFAULTS.frontEnd,
+    },
     shutdown: refer("duration", {
       description: "How long a shutdown waits for running exchanges.",
       default: CONFIG_DEFAULTS.shutdown,

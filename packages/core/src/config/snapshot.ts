@@ -20,6 +20,8 @@ export interface ServerSettings {
   readonly debugHeaders: DebugHeaders;
   readonly limits: ServerLimits;
   readonly sse: SseSettings;
+  /** Which HTTP front end a standalone server uses. */
+  readonly frontEnd: "node" | "wire";
   /** How long a shutdown waits for running exchanges. */
   readonly shutdownMs: number;
 }

@@ -134,7 +134,7 @@ describe("ConfigValidator", () => {
       input: { ...base, server: { "a/b~c": 1 } },
       path: "/server/a~1b~0c",
       message:
-        'unknown member "a/b~c"; known here: host, port, maxBody, maxHeldResponseBytes, headers, limits, sse, shutdown',
+        'unknown member "a/b~c"; known here: host, port, maxBody, maxHeldResponseBytes, headers, limits, sse, frontEnd, shutdown',
     },
     {
       name: "a port that is too high",

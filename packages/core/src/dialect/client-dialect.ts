@@ -120,7 +120,10 @@ export interface ClientDialect<Facts = unknown> {
   /** Refuses requests by their headers alone, e.g. an unknown protocol version. */
   checkHeaders(headers: HeaderList): NeutralError | null;
   /** Reads model, stream flag and facts; refuses what is wrong about them with the member's path. */
-  readHead(document: Document, route: RouteMatch): { readonly ok: true; readonly head: RequestHead<Facts> } | { readonly ok: false; readonly error: NeutralError };
+  readHead(
+    document: Document,
+    route: RouteMatch,
+  ): { readonly ok: true; readonly head: RequestHead<Facts> } | { readonly ok: false; readonly error: NeutralError };
   /** Decodes the whole request. References point into `document.bytes`. */
   decodeRequest(document: Document, head: RequestHead<Facts>, route: RouteMatch, headers: HeaderList): DecodedRequest;
   /** Bytes-based estimate of input tokens, media-aware; never a tokenizer. */
@@ -130,7 +133,10 @@ export interface ClientDialect<Facts = unknown> {
 
   encodeResponse(response: NeutralResponse, context: AnswerContext<Facts>): EncodedAnswer;
   createStreamEncoder(context: AnswerContext<Facts>, write: ByteSink): StreamEncoder;
-  encodeError(error: NeutralError, context: { readonly requestId: string; readonly hasFallenBack: boolean }): EncodedError;
+  encodeError(
+    error: NeutralError,
+    context: { readonly requestId: string; readonly hasFallenBack: boolean },
+  ): EncodedError;
   /** The in-stream error for a stream that was forwarded, not encoded. */
   encodeStreamError(error: NeutralError, context: { readonly requestId: string }): Uint8Array;
   encodeTokenCount(count: number): Uint8Array;
@@ -148,4 +154,3 @@ export interface ClientDialect<Facts = unknown> {
    */
   readonly streamTerminator?: Uint8Array;
 }
-

@@ -152,8 +152,7 @@ describe("a definition", () => {
         return { ok: false, issues: [] } as const;
       },
     };
-    const { encodeRequest } = defineProviderDialect(author);
-    encodeRequest({} as never, TARGET);
+    defineProviderDialect(author).encodeRequest({} as never, TARGET);
     expect(author.calls).toBe(1);
   });
 
@@ -334,7 +333,7 @@ describe("a definition of a client dialect", () => {
 });
 
 describe("profiles in a table", () => {
-  const { compileProfile } = defineProviderDialect({
+  const dialect = defineProviderDialect({
     id: "small",
     ...doors,
     profiles: { plain: { limit: 1, words: ["a"], deep: {}, none: null } },
@@ -369,11 +368,11 @@ describe("profiles in a table", () => {
       },
     },
   ])("take $overrides as $expected.ok", ({ overrides, expected }) => {
-    expect(compileProfile("plain", overrides)).toEqual(expected);
+    expect(dialect.compileProfile("plain", overrides)).toEqual(expected);
   });
 
   it("are looked up as own names only", () => {
-    expect(compileProfile("toString", {})).toEqual({
+    expect(dialect.compileProfile("toString", {})).toEqual({
       ok: false,
       problems: [{ path: "", message: 'there is no profile "toString"; there are: plain' }],
     });

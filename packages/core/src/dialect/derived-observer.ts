@@ -40,28 +40,19 @@ export class DerivedObserver implements StreamObserver {
   }
 
   #note(event: StreamEvent): void {
-    switch (event.type) {
-      case "start":
-        this.usage = event.usage ?? this.usage;
-        return;
-      case "usage":
-        this.usage = event.usage;
-        return;
-      case "stop":
-        this.stopWord ??= event.stop.raw;
-        break;
-      case "error":
-        this.error = event.error;
-        this.#isEnded = true;
-        // The gateway tells its client in its own record: a decoder's error may be no record of the upstream at all.
-        this.#flags = RecordFlag.error;
-        return;
-      case "end":
-        this.#isEnded = true;
-        this.#flags |= RecordFlag.end;
-        return;
-    }
     if (isContent(event)) this.#flags |= RecordFlag.content;
+    if (event.type === "start") this.usage = event.usage ?? this.usage;
+    else if (event.type === "usage") this.usage = event.usage;
+    else if (event.type === "stop") this.stopWord ??= event.stop.raw;
+    else if (event.type === "end") {
+      this.#isEnded = true;
+      this.#flags |= RecordFlag.end;
+    } else if (event.type === "error") {
+      this.error = event.error;
+      this.#isEnded = true;
+      // The gateway tells its client in its own record: a decoder's error may be no record of the upstream at all.
+      this.#flags = RecordFlag.error;
+    }
   }
 }
 

@@ -7,7 +7,11 @@ export type HeaderList = readonly string[];
 export function findHeader(headers: HeaderList, lowerName: string): string | undefined {
   for (let index = 0; index + 1 < headers.length; index += 2) {
     const name = headers[index];
-    if (name !== undefined && name.length === lowerName.length && (name === lowerName || name.toLowerCase() === lowerName))
+    if (
+      name !== undefined &&
+      name.length === lowerName.length &&
+      (name === lowerName || name.toLowerCase() === lowerName)
+    )
       return headers[index + 1];
   }
   return undefined;

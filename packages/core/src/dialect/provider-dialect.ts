@@ -3,7 +3,15 @@
  * streams and errors are read. The dry run is the real encoding: there is one function, and it has no side effects.
  */
 import type { Document, Segments } from "../json/index.ts";
-import type { DialectId, NeutralError, NeutralRequest, NeutralResponse, Operation, StreamEvent, Usage } from "../ir/index.ts";
+import type {
+  DialectId,
+  NeutralError,
+  NeutralRequest,
+  NeutralResponse,
+  Operation,
+  StreamEvent,
+  Usage,
+} from "../ir/index.ts";
 import type { Capabilities } from "./capabilities.ts";
 import type { RequestHead, ToolMap } from "./client-dialect.ts";
 import type { HeaderList } from "./header-list.ts";
@@ -121,12 +129,23 @@ export interface ProviderDialect {
   /** Signature origins that this dialect's providers made and can verify. */
   readonly signatureOrigins: readonly string[];
   /** Completes and checks a profile: a built-in name and overrides from the configuration. */
-  compileProfile(name: string, overrides: Readonly<Record<string, unknown>>): { readonly ok: true; readonly profile: Profile } | { readonly ok: false; readonly problems: readonly { readonly path: string; readonly message: string }[] };
+  compileProfile(
+    name: string,
+    overrides: Readonly<Record<string, unknown>>,
+  ):
+    | { readonly ok: true; readonly profile: Profile }
+    | { readonly ok: false; readonly problems: readonly { readonly path: string; readonly message: string }[] };
   /** Whether answers of this profile are rewritten to the dialect's standard shape even for clients of the same dialect. */
   normalizesAnswers(profile: Profile): boolean;
 
   /** Same dialect: the client's bytes with the few edits that the dialect prescribes. */
-  forwardRequest(document: Document, head: RequestHead, operation: Operation, headers: HeaderList, target: EncodeTarget): EncodeResult;
+  forwardRequest(
+    document: Document,
+    head: RequestHead,
+    operation: Operation,
+    headers: HeaderList,
+    target: EncodeTarget,
+  ): EncodeResult;
   /** Other dialect: encodes the neutral request. Also the dry run. */
   encodeRequest(request: NeutralRequest, target: EncodeTarget): EncodeResult;
 
@@ -134,7 +153,9 @@ export interface ProviderDialect {
   observeResponse(document: Document, context: DecodeContext): ObservedResponse;
   /** Reads the usage member alone, out of an object that may hold nothing else. */
   readUsage(document: Document, context: DecodeContext): Usage | null;
-  decodeTokenCount(document: Document): { readonly ok: true; readonly count: number } | { readonly ok: false; readonly error: NeutralError };
+  decodeTokenCount(
+    document: Document,
+  ): { readonly ok: true; readonly count: number } | { readonly ok: false; readonly error: NeutralError };
   createStreamDecoder(context: DecodeContext, emit: (event: StreamEvent) => void): StreamDecoder;
   /** `head` is the client's request head of the same dialect. */
   createStreamObserver(context: DecodeContext, head: RequestHead): StreamObserver;

@@ -96,13 +96,20 @@ export class DialectRegistry {
     const candidates = this.#exact.get(path) ?? this.#patternMatches(path);
     const sameMethod = candidates.filter((candidate) => candidate.route.method === method);
     const chosen =
-      sameMethod.length < 2 ? sameMethod[0] : (sameMethod.find((candidate) => candidate.client.claims(path, headers)) ?? sameMethod[0]);
+      sameMethod.length < 2
+        ? sameMethod[0]
+        : (sameMethod.find((candidate) => candidate.client.claims(path, headers)) ?? sameMethod[0]);
     if (chosen !== undefined) {
       const captures = chosen.pattern?.exec(path)?.groups ?? {};
-      return { found: true, client: chosen.client, match: { operation: chosen.route.operation, path, query, captures } };
+      return {
+        found: true,
+        client: chosen.client,
+        match: { operation: chosen.route.operation, path, query, captures },
+      };
     }
     const owner = candidates[0]?.client ?? this.claimant(path, headers);
-    const allow = candidates.length === 0 ? null : [...new Set(candidates.map((candidate) => candidate.route.method))].join(", ");
+    const allow =
+      candidates.length === 0 ? null : [...new Set(candidates.map((candidate) => candidate.route.method))].join(", ");
     return { found: false, client: owner, allow };
   }
 

@@ -1,5 +1,15 @@
 /** The neutral representation: what a request, an answer or a stream means, whatever its dialect. */
-export { isEmptyText, isSlice, numToNumber, rawToValue, retainRaw, retainText, textEquals, textLength, textToString } from "./text.ts";
+export {
+  isEmptyText,
+  isSlice,
+  numToNumber,
+  rawToValue,
+  retainRaw,
+  retainText,
+  textEquals,
+  textLength,
+  textToString,
+} from "./text.ts";
 export type { Num, Raw, Text } from "./text.ts";
 export type {
   ArgumentText,

@@ -22,7 +22,8 @@ export function* eventsOfResponse(response: NeutralResponse): Generator<StreamEv
       yield* events;
       number += 1;
     }
-    if (candidate.logprobs !== undefined) yield { type: "logprobs-delta", candidate: candidate.index, raw: candidate.logprobs };
+    if (candidate.logprobs !== undefined)
+      yield { type: "logprobs-delta", candidate: candidate.index, raw: candidate.logprobs };
   }
   for (const candidate of response.candidates) yield { type: "stop", candidate: candidate.index, stop: candidate.stop };
   if (response.usage !== undefined) yield { type: "usage", usage: response.usage };
@@ -37,12 +38,22 @@ const eventsOfPart = (part: Part, candidate: number, number: number): readonly S
   ];
   switch (part.type) {
     case "text":
-      return wrap({ type: "text" }, isEmptyText(part.text) ? [] : [{ type: "text-delta", candidate, part: number, text: part.text }]);
+      return wrap(
+        { type: "text" },
+        isEmptyText(part.text) ? [] : [{ type: "text-delta", candidate, part: number, text: part.text }],
+      );
     case "refusal":
       return wrap({ type: "refusal" }, [{ type: "refusal-delta", candidate, part: number, text: part.text }]);
     case "reasoning": {
-      const deltas: StreamEvent[] = part.texts.map((text, segment) => ({ type: "reasoning-delta", candidate, part: number, text, segment }));
-      if (part.signature !== undefined) deltas.push({ type: "signature-delta", candidate, part: number, signature: part.signature });
+      const deltas: StreamEvent[] = part.texts.map((text, segment) => ({
+        type: "reasoning-delta",
+        candidate,
+        part: number,
+        text,
+        segment,
+      }));
+      if (part.signature !== undefined)
+        deltas.push({ type: "signature-delta", candidate, part: number, signature: part.signature });
       const redacted = part.redacted === undefined ? {} : { redacted: part.redacted };
       const itemId = part.itemId === undefined ? {} : { itemId: part.itemId };
       return wrap({ type: "reasoning", form: part.form, ...redacted, ...itemId }, deltas);
@@ -109,7 +120,13 @@ export class ResponseAssembler {
         if (event.usage !== undefined) this.#usage = event.usage;
         return;
       case "part-start": {
-        const part: OpenPart = { candidate: event.candidate, head: event.head, text: "", segments: [], signature: null };
+        const part: OpenPart = {
+          candidate: event.candidate,
+          head: event.head,
+          text: "",
+          segments: [],
+          signature: null,
+        };
         this.#parts.push(part);
         this.#byKey.set(`${event.candidate}/${event.part}`, part);
         return;
@@ -177,7 +194,11 @@ export class ResponseAssembler {
 
   #part(event: { readonly candidate: number; readonly part: number }): OpenPart {
     const part = this.#byKey.get(`${event.candidate}/${event.part}`);
-    if (part === undefined) throw new GatewayError("state_violation", `A delta came for part ${event.part} of candidate ${event.candidate} before its start.`);
+    if (part === undefined)
+      throw new GatewayError(
+        "state_violation",
+        `A delta came for part ${event.part} of candidate ${event.candidate} before its start.`,
+      );
     return part;
   }
 }

@@ -52,7 +52,12 @@ export interface NeutralResponse {
 export type PartHead =
   | { readonly type: "text" }
   | { readonly type: "refusal" }
-  | { readonly type: "reasoning"; readonly form: "summary" | "raw" | "opaque"; readonly redacted?: Text; readonly itemId?: Text }
+  | {
+      readonly type: "reasoning";
+      readonly form: "summary" | "raw" | "opaque";
+      readonly redacted?: Text;
+      readonly itemId?: Text;
+    }
   | {
       readonly type: "tool-call";
       readonly id: string;
@@ -70,13 +75,36 @@ export type PartHead =
  * References inside an event are valid only during the call that delivers it.
  */
 export type StreamEvent =
-  | { readonly type: "start"; readonly id?: string; readonly model?: string; readonly usage?: Usage; readonly serviceTier?: string }
+  | {
+      readonly type: "start";
+      readonly id?: string;
+      readonly model?: string;
+      readonly usage?: Usage;
+      readonly serviceTier?: string;
+    }
   | { readonly type: "part-start"; readonly candidate: number; readonly part: number; readonly head: PartHead }
   | { readonly type: "text-delta"; readonly candidate: number; readonly part: number; readonly text: Text }
   | { readonly type: "refusal-delta"; readonly candidate: number; readonly part: number; readonly text: Text }
-  | { readonly type: "reasoning-delta"; readonly candidate: number; readonly part: number; readonly text: Text; readonly segment?: number }
-  | { readonly type: "arguments-delta"; readonly candidate: number; readonly part: number; readonly text: Text; readonly encoded: boolean }
-  | { readonly type: "signature-delta"; readonly candidate: number; readonly part: number; readonly signature: Signature }
+  | {
+      readonly type: "reasoning-delta";
+      readonly candidate: number;
+      readonly part: number;
+      readonly text: Text;
+      readonly segment?: number;
+    }
+  | {
+      readonly type: "arguments-delta";
+      readonly candidate: number;
+      readonly part: number;
+      readonly text: Text;
+      readonly encoded: boolean;
+    }
+  | {
+      readonly type: "signature-delta";
+      readonly candidate: number;
+      readonly part: number;
+      readonly signature: Signature;
+    }
   | { readonly type: "citation-delta"; readonly candidate: number; readonly part: number; readonly raw: Raw }
   | { readonly type: "audio-delta"; readonly candidate: number; readonly part: number; readonly raw: Raw }
   | { readonly type: "logprobs-delta"; readonly candidate: number; readonly raw: Raw }

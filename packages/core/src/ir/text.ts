@@ -29,7 +29,9 @@ export function textToString(text: Text): string {
 /** Decodes a value to JavaScript. Numbers become doubles: use only for small things that are interpreted. */
 export function rawToValue(raw: Raw): unknown {
   if (!isSlice(raw)) return raw.value;
-  return JSON.parse(Buffer.from(raw.bytes.buffer, raw.bytes.byteOffset + raw.start, raw.end - raw.start).toString("utf8"));
+  return JSON.parse(
+    Buffer.from(raw.bytes.buffer, raw.bytes.byteOffset + raw.start, raw.end - raw.start).toString("utf8"),
+  );
 }
 
 /** Reads a number reference as a double, for comparisons only; the spelling goes upstream from the reference. */

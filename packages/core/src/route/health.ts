@@ -70,7 +70,8 @@ export class DeploymentHealth {
   /** Null when a call may go out now. */
   unavailable(nowMs: number): Unavailability | null {
     if (nowMs < this.#cooldownUntilMs) return { cause: "cooldown", retryAfterMs: this.#cooldownUntilMs - nowMs };
-    if (this.#state === "open" && nowMs < this.#openUntilMs) return { cause: "breaker", retryAfterMs: this.#openUntilMs - nowMs };
+    if (this.#state === "open" && nowMs < this.#openUntilMs)
+      return { cause: "breaker", retryAfterMs: this.#openUntilMs - nowMs };
     if (this.#state === "half-open" && this.#probesRunning >= this.#limits.probes)
       return { cause: "breaker", retryAfterMs: this.#limits.openMs };
     return null;
@@ -101,7 +102,10 @@ export class DeploymentHealth {
   }
 
   fail(call: HealthCall, error: NeutralError, nowMs: number, maxRetryAfterMs: number): void {
-    if (error.retryAfterMs !== undefined && (error.class === "rate-limit" || error.class === "overloaded" || error.class === "quota"))
+    if (
+      error.retryAfterMs !== undefined &&
+      (error.class === "rate-limit" || error.class === "overloaded" || error.class === "quota")
+    )
       this.#cooldownUntilMs = Math.max(this.#cooldownUntilMs, nowMs + Math.min(error.retryAfterMs, maxRetryAfterMs));
     if (!COUNTED.has(error.class)) {
       this.abandon(call);
@@ -146,6 +150,7 @@ export class DeploymentHealth {
     this.#state = "open";
     this.#timesOpened += 1;
     this.#probesRunning = 0;
-    this.#openUntilMs = nowMs + Math.min(this.#limits.maxOpenMs, this.#limits.openMs * 2 ** Math.min(this.#timesOpened - 1, 20));
+    this.#openUntilMs =
+      nowMs + Math.min(this.#limits.maxOpenMs, this.#limits.openMs * 2 ** Math.min(this.#timesOpened - 1, 20));
   }
 }

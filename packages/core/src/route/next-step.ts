@@ -31,7 +31,8 @@ export function nextStep(input: StepInput): Step {
   return "stop";
 }
 
-const isSentOn = ({ error, nextOn }: StepInput): boolean => nextOn.has(error.class) || (error.code !== undefined && nextOn.has(error.code));
+const isSentOn = ({ error, nextOn }: StepInput): boolean =>
+  nextOn.has(error.class) || (error.code !== undefined && nextOn.has(error.code));
 
 const mayRetrySame = (input: StepInput): boolean => {
   const { error } = input;

@@ -4,7 +4,10 @@
  * Orders items by repeated weighted draws. Items of weight 0 come last, in their given order. `random` is uniform in [0, 1)
  * and is called once per draw among more than one item.
  */
-export function orderByWeight<Item extends { readonly weight: number }>(items: readonly Item[], random: () => number): readonly Item[] {
+export function orderByWeight<Item extends { readonly weight: number }>(
+  items: readonly Item[],
+  random: () => number,
+): readonly Item[] {
   if (items.length < 2) return items;
   const rest = items.filter((item) => item.weight > 0);
   const ordered: Item[] = [];

@@ -69,7 +69,12 @@ export interface PlanOptions {
 }
 
 const NO_DIALECT: readonly Issue[] = [
-  { code: "capability_missing", path: "", severity: "reject", detail: "The deployment's provider has no such operation." },
+  {
+    code: "capability_missing",
+    path: "",
+    severity: "reject",
+    detail: "The deployment's provider has no such operation.",
+  },
 ];
 
 /** Gives out the deployments of one exchange, one after the other, and remembers those that it passed over and why. */

@@ -2,4 +2,4 @@
 export { anthropicSubject } from "./anthropic-subject.ts";
 export { openaiChatSubject } from "./openai-chat-subject.ts";
 export type { JsonObject, JsonValue } from "../testing/spelled-json.ts";
-export type { DialectSubject, ExpectedError, NeutralMember, SampleStream } from "../testing/subject.ts";
+export type { AnswerSubject, DialectSubject, ExpectedError, NeutralMember, SampleStream } from "../testing/subject.ts";

@@ -1,11 +1,13 @@
 // The built gateway as it ships: one process, one key checked on every request, no request log.
-import { serve } from "../../dist/index.js";
+import { serve, tuneProcess } from "../../dist/index.js";
 import { createHash } from "node:crypto";
 
 const upstreamPort = Number(process.argv[2]);
 const key = process.argv[3];
 const frontEnd = process.argv[4] ?? "node";
 
+// As the `serve` command does.
+tuneProcess();
 const running = await serve({
   host: "127.0.0.1",
   port: 0,

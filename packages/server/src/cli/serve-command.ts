@@ -2,6 +2,7 @@
 import type { GatewayConfig, SecretResolver } from "@dragoman/core";
 
 import { configFromEnvironment, createSecretResolver, discoveryVariables } from "../config-file/index.ts";
+import { tuneProcess } from "../process-tuning.ts";
 import { serve } from "../serve.ts";
 import { createBuiltInRegistry } from "./built-in-registry.ts";
 import { ExitCode } from "./cli-io.ts";
@@ -28,6 +29,7 @@ export async function runServe(io: CliIo, values: ReadonlyMap<string, string>): 
   const start = path === undefined ? startWithoutFile(io, values.get("data")) : startFromFile(io, path);
   if (start === null) return ExitCode.usage;
   const host = values.get("host");
+  tuneProcess();
   const running = await serve({
     config: start.config,
     resolveSecret: start.resolveSecret,

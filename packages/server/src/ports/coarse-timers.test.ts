@@ -27,7 +27,9 @@ describe("coarse timers", () => {
         const timers = new CoarseTimers(TICK_MS, () => nowMs);
         const startMs = nowMs;
         const calls: number[][] = steps.map(() => []);
-        const pending = steps.map(({ delayMs }, index) => timers.schedule(delayMs, () => calls[index]?.push(nowMs - startMs)));
+        const pending = steps.map(({ delayMs }, index) =>
+          timers.schedule(delayMs, () => calls[index]?.push(nowMs - startMs)),
+        );
         for (let at = 0; at <= 1_100; at += 1) {
           steps.forEach(({ cancelAfterMs }, index) => {
             if (cancelAfterMs === at) pending[index]?.cancel();

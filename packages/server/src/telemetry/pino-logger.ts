@@ -7,6 +7,9 @@ import type { Logger } from "@dragoman/core";
 const REDACTED = ["*.authorization", "*.secret", "*.apiKey", "*.key", "headers.authorization"];
 
 /** Makes a logger. `destination` is standard error by default, so that output meant for pipes stays clean. */
-export function createPinoLogger(level: "debug" | "info" | "warn" | "error" | "silent", destination?: DestinationStream): Logger {
+export function createPinoLogger(
+  level: "debug" | "info" | "warn" | "error" | "silent",
+  destination?: DestinationStream,
+): Logger {
   return pino({ level, redact: REDACTED, base: null }, destination ?? pino.destination(2));
 }
