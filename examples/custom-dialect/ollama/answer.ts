@@ -28,7 +28,7 @@ export interface Call {
 }
 
 /**
- * Reads the calls of a message. Servers before 0.12 give no id: then it is made of the moment of the answer, so that it differs from
+ * Reads the calls of a message. Older servers give no id: then it is made of the moment of the answer, so that it differs from
  * those of all other turns, and of the call's place in it.
  */
 export function readCalls(document: Document, message: NodeIndex, createdAt: string, before: number): readonly Call[] {

@@ -5,7 +5,7 @@ import type { ErrorClass, NeutralError, UpstreamErrorAnswer } from "@dragoman/co
 /** Longest text that is taken over. */
 const MAX_TEXT_LENGTH = 1_000;
 
-/** Texts of the server (server/routes.go, server/sched.go of ollama 0.12); statuses alone say less. */
+/** Texts of the server (ollama/ollama, server/routes.go and server/sched.go, read 2026-11-30); statuses alone say less. */
 const TEXTS: readonly (readonly [pattern: RegExp, errorClass: ErrorClass])[] = [
   [/^model .{0,200} not found|pull(?:ing)? it first/i, "not-found"],
   [/context (?:length|window)|exceeds? .{0,40}context/i, "context-length"],

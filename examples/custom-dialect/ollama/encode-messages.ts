@@ -94,7 +94,7 @@ class MessageWriter {
     const json: readonly Text[] = part.json === undefined || !content.isEmpty ? [] : [jsonText(part.json)];
     this.#begin("tool", { ...content, texts: [...prefix, ...json, ...content.texts] });
     if (name !== undefined) writer.glue(',"tool_name":').token(name);
-    // Servers before 0.12 pair by order and ignore the id.
+    // Older servers pair by order and ignore the id (ollama/ollama, api/types.go, Message, read 2026-11-30).
     writer.glue(',"tool_call_id":').token(part.callId).glue("}");
   }
 

@@ -12,8 +12,9 @@ export function encodeRequest(request: NeutralRequest, target: EncodeTarget): En
   const encoding = new Encoding(request, target);
   const { issues, writer } = encoding;
   writer.glue('{"model":').string(target.model);
-  // Without the member Ollama streams.
-  writer.glue(`,"stream":${request.stream}`);
+  // Without these Ollama streams, and quietly forgets the oldest messages where they are too long for the model: an error lets the
+  // gateway go on to a model with a larger window (ollama/ollama, api/types.go, ChatRequest, read 2026-11-30).
+  writer.glue(`,"stream":${request.stream},"truncate":false,"shift":false`);
   encodeMessages(encoding);
   encodeTools(encoding);
   encodeFormat(encoding);

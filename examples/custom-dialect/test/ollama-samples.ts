@@ -11,7 +11,7 @@ interface Plan {
   readonly text: string;
   readonly calls: readonly { readonly name: string; readonly text: string }[];
   readonly doneReason: "stop" | "length" | "load";
-  /** Servers since 0.12 give ids; the sample's are as unique as theirs. */
+  /** Newer servers give ids. */
   readonly hasIds: boolean;
   readonly counts: JsonObject;
 }

@@ -65,6 +65,7 @@ export function ollamaSubject(profile: "plain" | "levels"): ProviderSubject {
         class: "overloaded",
       },
       { status: 500, body: '{"error":"llama runner process has terminated"}', class: "upstream-5xx" },
+      { status: 400, body: '{"error":"the input length exceeds the context length"}', class: "context-length" },
       { status: 401, body: '{"error":"unauthorized"}', class: "auth" },
       { status: 502, body: "<html>Bad Gateway</html>", class: "upstream-5xx" },
     ],

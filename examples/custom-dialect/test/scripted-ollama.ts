@@ -33,7 +33,7 @@ const say = (message: object, rest: object = { done: false }): Line => ({
 const SCRIPTS: Readonly<Record<string, readonly Line[]>> = {
   text: [say({ content: "Hello" }), say({ content: ", Zürich 😀" }), say({}, DONE)],
   thinking: [say({ thinking: "Let me " }), say({ thinking: "see." }), say({ content: "42" }), say({}, DONE)],
-  // Two calls in one line, without ids, as servers before 0.12 send them.
+  // Two calls in one line, without ids, as older servers send them.
   tools: [
     say({ content: "Looking." }),
     say({

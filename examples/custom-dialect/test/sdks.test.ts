@@ -186,6 +186,8 @@ describe("a request", () => {
     expect(lastAsked()?.body).toEqual({
       model: "text",
       stream: false,
+      truncate: false,
+      shift: false,
       messages: [
         { role: "system", content: "Be brief." },
         // The separator is the one that the configuration overrides in the profile.

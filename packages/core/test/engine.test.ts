@@ -289,7 +289,7 @@ describe("falling back", () => {
   it("tries another credential at once, counts both attempts, and calls it no fall-back", async () => {
     const gateway = new ManualGateway({ credentials: ["key-one", "key-two"] });
     const told: boolean[] = [];
-    const { encodeError } = gateway.client;
+    const encodeError = gateway.client.encodeError.bind(gateway.client);
     gateway.client.encodeError = (error, context) => {
       told.push(context.hasFallenBack);
       return encodeError(error, context);
@@ -380,7 +380,7 @@ describe("a gateway that closes", () => {
     gateway.say(delta("hi"), STOP, DONE);
     gateway.call.sink.onEnd();
     await closing;
-    expect(gateway.outcomes.map(({ status }) => status).sort()).toEqual([200, 503]);
+    expect(gateway.outcomes.map(({ status }) => status).sort((left, right) => left - right)).toEqual([200, 503]);
     expect(() => gateway.engine.swap(gateway.engine.snapshot)).toThrow(
       expect.objectContaining({ code: "gateway_closed" }),
     );

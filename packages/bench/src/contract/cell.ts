@@ -37,7 +37,8 @@ export interface Scenario {
 
 /** How requests are offered. */
 export type Load =
-  | { readonly kind: "rate"; readonly rps: number }
+  /** With `isUnscaled`, no topology changes rate or windows, and no target gets a lower rate: the cell shows what drowns in it. */
+  | { readonly kind: "rate"; readonly rps: number; readonly isUnscaled?: true }
   | { readonly kind: "ladder"; readonly startRps: number; readonly coarseRps: number; readonly fineRps: number }
   | { readonly kind: "closed"; readonly connections: number }
   | { readonly kind: "idle" };

@@ -16,6 +16,8 @@ export interface CallCounts {
   readonly unknownTargets: number;
   /** Calls whose connection the caller closed before the answer was complete. */
   readonly disconnects: number;
+  /** Calls that an armed fault hit. */
+  readonly faults: number;
 }
 
 /** Most detailed calls that are kept; the oldest go first. */
@@ -28,9 +30,15 @@ export class CallLog {
   #calls = 0;
   #unknownTargets = 0;
   #disconnects = 0;
+  #faults = 0;
 
   get counts(): CallCounts {
-    return { calls: this.#calls, unknownTargets: this.#unknownTargets, disconnects: this.#disconnects };
+    return {
+      calls: this.#calls,
+      unknownTargets: this.#unknownTargets,
+      disconnects: this.#disconnects,
+      faults: this.#faults,
+    };
   }
 
   get details(): readonly LoggedCall[] {
@@ -44,6 +52,7 @@ export class CallLog {
     this.#calls = 0;
     this.#unknownTargets = 0;
     this.#disconnects = 0;
+    this.#faults = 0;
   }
 
   call(request: {
@@ -70,6 +79,10 @@ export class CallLog {
 
   unknownTarget(): void {
     this.#unknownTargets += 1;
+  }
+
+  fault(): void {
+    this.#faults += 1;
   }
 
   disconnect(): void {

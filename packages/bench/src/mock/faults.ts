@@ -21,7 +21,7 @@ export type FaultKind =
   /** A body that is not JSON, status 200. */
   | { readonly kind: "garbage" };
 
-/** A fault and how many of the next calls it hits. */
+/** A fault and how many of the next calls it hits. A mock of several processes counts in each of them. */
 export interface Fault {
   readonly fault: FaultKind;
   /** How many calls it hits; absent means until cleared. */

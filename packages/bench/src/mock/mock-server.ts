@@ -90,8 +90,12 @@ class MockConnection {
     }
     const answer = asksForStream(request.body) ? wire.stream : wire.plain;
     const fault = faults.next();
-    if (fault === undefined) this.#play(answer, isLast, 0);
-    else this.#fail(fault, answer, isLast);
+    if (fault === undefined) {
+      this.#play(answer, isLast, 0);
+      return;
+    }
+    log.fault();
+    this.#fail(fault, answer, isLast);
   }
 
   /** Plays an answer by the latency script. */

@@ -240,6 +240,6 @@ describe("server", () => {
     while ((await mock.control.counts()).calls < 2) await new Promise(setImmediate);
     socket.destroy();
     while ((await mock.control.counts()).disconnects < 1) await new Promise(setImmediate);
-    expect(await mock.control.counts()).toEqual({ calls: 2, unknownTargets: 0, disconnects: 1 });
+    expect(await mock.control.counts()).toEqual({ calls: 2, unknownTargets: 0, disconnects: 1, faults: 1 });
   });
 });

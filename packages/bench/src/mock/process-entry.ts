@@ -73,6 +73,7 @@ function clusterControl(workers: readonly Worker[]): MockControl {
         calls: sum((each) => each.calls),
         unknownTargets: sum((each) => each.unknownTargets),
         disconnects: sum((each) => each.disconnects),
+        faults: sum((each) => each.faults),
       };
     },
     details: async () => ((await askAll("details", undefined)) as LoggedCall[][]).flat(),

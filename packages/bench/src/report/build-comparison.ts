@@ -1,5 +1,6 @@
 // Builds the comparison from one run directory or several shards. Shards must agree on everything that their rows are compared by.
 import type { RawRecord, RepetitionRecord, RunRecord, SummaryRecord, TargetRecord } from "../contract/record.ts";
+import { SCENARIOS } from "../matrix/scenarios.ts";
 import type { RunStore } from "../store/run-store.ts";
 import {
   COMPARISON_FORMAT,
@@ -132,7 +133,8 @@ function compareCells({ run, summary, repetitionsOf, rawsOf }: LoadedRun): Compa
     const gateways = rows.map(({ target }) => curveOf(target, rawsOf(target, cell.id), "gateway"));
     // Targets at a lowered rate had a direct run at that rate: it is not the others' baseline.
     const atFullRate = rows.filter(({ isRateAdapted }) => !isRateAdapted);
-    const direct = curveOf(DIRECT_CURVE, atFullRate.flatMap(({ target }) => rawsOf(target, cell.id)), "direct");
+    const hasDirect = SCENARIOS[cell.scenario].expect !== "rejection";
+    const direct = !hasDirect ? undefined : curveOf(DIRECT_CURVE, atFullRate.flatMap(({ target }) => rawsOf(target, cell.id)), "direct");
     const curves: PercentileCurve[] = [...gateways, direct].filter((curve) => curve !== undefined);
     return { cell, runId: run.runId, rows, curves };
   });

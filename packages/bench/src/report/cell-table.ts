@@ -26,6 +26,12 @@ const OVERHEAD: readonly Column[] = [
   column("overhead p99", "overheadP99Us", true),
   column("overhead p99.9", "overheadP999Us", true),
 ];
+/** The mock rejects nothing, so a refusal has no direct counterpart to subtract. */
+const REFUSAL: readonly Column[] = [
+  column("latency p50", "latencyP50Us", true),
+  column("latency p99", "latencyP99Us", true),
+  column("latency p99.9", "latencyP999Us", true),
+];
 const STREAM: readonly Column[] = [
   column("TTFT overhead p50", "ttftOverheadP50Us", true),
   column("TTFT overhead p99", "ttftOverheadP99Us", true),
@@ -49,7 +55,8 @@ export function columnsOf({ cell }: Pick<ComparedCell, "cell">): readonly Column
   if (cell.load.kind === "idle") return IDLE;
   const isStream = partsOf(SCENARIOS[cell.scenario]).every(({ scenario }) => scenario.expect === "stream");
   const saturation = cell.load.kind === "ladder" ? [column("saturation, requests/s", "saturationRps")] : [];
-  return [...saturation, ...OVERHEAD, ...(isStream ? STREAM : []), ...THROUGHPUT, ...RESOURCES];
+  const isRefusal = SCENARIOS[cell.scenario].expect === "rejection";
+  return [...saturation, ...(isRefusal ? REFUSAL : OVERHEAD), ...(isStream ? STREAM : []), ...THROUGHPUT, ...RESOURCES];
 }
 
 /** Builds the table of a cell. */

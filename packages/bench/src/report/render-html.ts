@@ -31,6 +31,16 @@ const CHARTS: readonly ChartPlan[] = [
     isLatency: true,
   },
   {
+    title: "Latency of the refusal",
+    quantity: "duration-us",
+    series: [
+      { name: "p50", metric: "latencyP50Us" },
+      { name: "p99", metric: "latencyP99Us" },
+    ],
+    format: formatUs,
+    isLatency: true,
+  },
+  {
     title: "Overhead to the first token",
     quantity: "duration-us",
     series: [

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { renderBarChart } from "./bar-chart.ts";
 import { buildComparison } from "./build-comparison.ts";
+import { columnsOf } from "./cell-table.ts";
 import { renderCurveChart } from "./curve-chart.ts";
 import { formatBytes, formatShare, formatSpread, formatUs } from "./format-figures.ts";
 import { renderHtml } from "./render-html.ts";
@@ -71,6 +72,13 @@ describe("the Markdown report", () => {
 
   it("gives the idle cell no latency columns", () => {
     expect(markdown).toContain("| target | verdict | share of its cores | RSS idle | RSS peak |");
+  });
+
+  it("shows the latency of a refusal, which has no direct run to subtract", () => {
+    const cell = { ...comparison.cells[0]!, cell: plannedCell("C21.401") };
+    const titles = columnsOf(cell).map(({ title }) => title);
+    expect(titles).toContain("latency p99");
+    expect(titles.join(" ")).not.toContain("overhead");
   });
 
   it("says of both extra views what they leave out", () => {

@@ -7,6 +7,7 @@ import { directTraffic } from "../matrix/direct-traffic.ts";
 import { prepareRequests } from "../matrix/prepare-requests.ts";
 import { SCENARIOS } from "../matrix/scenarios.ts";
 import type { StartedMock } from "../host/host.ts";
+import type { FaultKind } from "../mock/faults.ts";
 import type { MockClient } from "../mock/mock-client.ts";
 import type { LoadRunner } from "../procedure/load-runner.ts";
 import { roundDown } from "../topology/scale-cells.ts";
@@ -101,27 +102,28 @@ async function checkCounting(context: SelfTestContext): Promise<SelfTestCheck> {
   const { mockClient, runner } = context;
   const expected = COUNTING_RPS * COUNTING_SECONDS;
   const pace = { kind: "open", rps: COUNTING_RPS } as const;
-  await mockClient.arm([{ fault: { kind: "status", status: 503 }, every: COUNTING_EVERY }]);
-  const statuses = await runner.run(directSpec(context, pace, { warmUpSeconds: 0, measureSeconds: COUNTING_SECONDS }));
-  await mockClient.arm([{ fault: { kind: "truncate" }, every: COUNTING_EVERY }]);
-  const broken = await runner.run(directSpec(context, pace, { warmUpSeconds: 0, measureSeconds: COUNTING_SECONDS }));
-  await mockClient.arm([]);
-  const counts = {
-    offered: statuses.record.offered,
-    calls: statuses.record.upstreamCalls,
-    refused: statuses.record.statuses["503"],
-    truncated: broken.record.brokenBodies,
+  const countWith = async (fault: FaultKind): Promise<{ readonly record: LoadRecord; readonly faults: number }> => {
+    await mockClient.resetCalls(false);
+    await mockClient.arm([{ fault, every: COUNTING_EVERY }]);
+    const windows = { warmUpSeconds: 0, measureSeconds: COUNTING_SECONDS };
+    const { record } = await runner.run(directSpec(context, pace, windows));
+    await mockClient.arm([]);
+    return { record, faults: (await mockClient.counts()).faults };
   };
-  const failures = expected / COUNTING_EVERY;
+  const refused = await countWith({ kind: "status", status: 503 });
+  const cut = await countWith({ kind: "truncate" });
   const passed =
-    counts.offered === expected &&
-    counts.calls === expected &&
-    counts.refused === failures &&
-    counts.truncated === failures;
+    [refused, cut].every(
+      ({ record, faults }) => record.offered === expected && record.upstreamCalls === expected && faults > 0,
+    ) &&
+    refused.record.statuses["503"] === refused.faults &&
+    refused.record.succeeded === expected - refused.faults &&
+    cut.record.brokenBodies === cut.faults &&
+    cut.record.succeeded === expected - cut.faults;
   return {
     name: "counting",
     passed,
-    detail: `offered ${counts.offered} and called ${counts.calls ?? "?"} of ${expected}, counted ${counts.refused ?? 0} statuses 503 and ${counts.truncated} cut bodies of ${failures} each`,
+    detail: `offered ${refused.record.offered} and called ${refused.record.upstreamCalls ?? "?"} of ${expected}, counted ${refused.record.statuses["503"] ?? 0} of ${refused.faults} statuses 503 and ${cut.record.brokenBodies} of ${cut.faults} cut bodies`,
   };
 }
 

@@ -10,6 +10,7 @@ const MIN_RPS = 10;
 
 /** The cell as it will run on the topology. */
 export function scaleCell(cell: Cell, topology: Topology, capacityRps: number): PlannedCell {
+  if (cell.load.kind === "rate" && cell.load.isUnscaled === true) return { ...cell, referenceLoad: cell.load };
   return {
     ...cell,
     referenceLoad: cell.load,

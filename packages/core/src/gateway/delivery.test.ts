@@ -130,9 +130,9 @@ describe("Delivery", () => {
 
   it("does not end a whole answer when the connection is lost while its head is written", () => {
     const { responder, delivery, heard } = makeFixture();
-    const { head } = responder;
+    const head = responder.head.bind(responder);
     responder.head = (status) => {
-      head.call(responder, status);
+      head(status);
       responder.leave();
     };
     delivery.whole(200, [], bytes("x"), false);

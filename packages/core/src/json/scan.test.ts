@@ -208,7 +208,7 @@ const escapedText = fc
 const brokenText = fc
   .tuple(
     fc.oneof(validText, escapedText),
-    fc.array(fc.tuple(fc.nat(), fc.constantFrom(...'{}[]",:\\0-.eE+tfn \n\u0001u')), { maxLength: 3 }),
+    fc.array(fc.tuple(fc.nat(), fc.constantFrom(...'{}[]",:\\0-.eE+tfn \n\u0001u'.split(""))), { maxLength: 3 }),
   )
   .map(([text, changes]) => {
     let changed = text;

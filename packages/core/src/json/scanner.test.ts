@@ -94,7 +94,10 @@ describe("Scanner, repeated names", () => {
     const spelled = fc.tuple(name, fc.boolean()).map(([text, isEscaped]) => {
       const plain = JSON.stringify(text);
       const spelling = isEscaped
-        ? `"${[...text].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`).join("")}"`
+        ? `"${text
+            .split("")
+            .map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`)
+            .join("")}"`
         : plain;
       return { text, spelling };
     });
