@@ -9,7 +9,14 @@ import type { Command, CommandOutput } from "./contract/command.ts";
 import { insideCommand } from "./inside/command.ts";
 import { reportCommand } from "./report/command.ts";
 
-const COMMANDS: readonly Command[] = [runCommand, selfTestCommand, reportCommand, insideCommand, conformCommand, agentCommand];
+const COMMANDS: readonly Command[] = [
+  runCommand,
+  selfTestCommand,
+  reportCommand,
+  insideCommand,
+  conformCommand,
+  agentCommand,
+];
 
 const isTerminal = process.stderr.isTTY;
 

@@ -1,7 +1,16 @@
 // Checks of ordinary answers: whole, streamed, large, translated, listed.
 import { ANSWERS, STREAM_CONTENT_EVENTS } from "../mock/answers.ts";
 import { LATENCY_PROFILES, scriptedMs } from "../mock/latency-profiles.ts";
-import { BOTH_DIALECTS, fail, judgeProblems, notApplicable, pass, type Check, type CheckContext, type ClientDialect } from "./check.ts";
+import {
+  BOTH_DIALECTS,
+  fail,
+  judgeProblems,
+  notApplicable,
+  pass,
+  type Check,
+  type CheckContext,
+  type ClientDialect,
+} from "./check.ts";
 import type { Exchange } from "./exchange.ts";
 import { parseJson, valueAt } from "./json-value.ts";
 import { readStream } from "./stream-grammar.ts";
@@ -14,7 +23,18 @@ const LARGE_TEXT = "a large body is passed on whole, ".repeat(6400);
 const INCREMENTAL_SHARE = 0.5;
 
 /** Where each dialect's plain answer holds what is checked. */
-const PLACES: Readonly<Record<ClientDialect, { readonly text: (string | number)[]; readonly kind: string[]; readonly kindValue: string; readonly finish: (string | number)[]; readonly tokens: string[] }>> = {
+const PLACES: Readonly<
+  Record<
+    ClientDialect,
+    {
+      readonly text: (string | number)[];
+      readonly kind: string[];
+      readonly kindValue: string;
+      readonly finish: (string | number)[];
+      readonly tokens: string[];
+    }
+  >
+> = {
   "openai-chat": {
     text: ["choices", 0, "message", "content"],
     kind: ["object"],
@@ -32,18 +52,21 @@ const PLACES: Readonly<Record<ClientDialect, { readonly text: (string | number)[
 };
 
 /** Problems of a plain answer. */
-export function plainProblems(dialect: ClientDialect, { status, headers, body, end }: Exchange): string[] {
+function plainProblems(dialect: ClientDialect, { status, headers, body, end }: Exchange): string[] {
   if (status !== 200) return [`status ${status ?? "none"} instead of 200`];
   const places = PLACES[dialect];
   const value = parseJson(body);
   const problems: string[] = [];
   if (end !== "complete") problems.push(`the answer was ${end}`);
   if (value === undefined) return [...problems, "the body is not JSON"];
-  if (!String(headers["content-type"]).startsWith("application/json")) problems.push(`content-type ${String(headers["content-type"])}`);
-  if (valueAt(value, ...places.kind) !== places.kindValue) problems.push(`${places.kind.join(".")} is not ${places.kindValue}`);
+  if (!String(headers["content-type"]).startsWith("application/json"))
+    problems.push(`content-type ${String(headers["content-type"])}`);
+  if (valueAt(value, ...places.kind) !== places.kindValue)
+    problems.push(`${places.kind.join(".")} is not ${places.kindValue}`);
   if (valueAt(value, ...places.text) !== EXPECTED_TEXT) problems.push("the text is not the upstream's");
   if (typeof valueAt(value, ...places.finish) !== "string") problems.push(`${places.finish.join(".")} is missing`);
-  if (valueAt(value, ...places.tokens) !== EXPECTED_OUTPUT_TOKENS) problems.push(`${places.tokens.join(".")} is not the upstream's`);
+  if (valueAt(value, ...places.tokens) !== EXPECTED_OUTPUT_TOKENS)
+    problems.push(`${places.tokens.join(".")} is not the upstream's`);
   return problems;
 }
 
@@ -53,7 +76,8 @@ async function checkStream({ dialect, send }: CheckContext): Promise<ReturnType<
   const reading = readStream(dialect, body);
   const problems = [...reading.problems];
   if (end !== "complete") problems.push(`the answer was ${end}`);
-  if (!String(headers["content-type"]).startsWith("text/event-stream")) problems.push(`content-type ${String(headers["content-type"])}`);
+  if (!String(headers["content-type"]).startsWith("text/event-stream"))
+    problems.push(`content-type ${String(headers["content-type"])}`);
   if (reading.text !== EXPECTED_TEXT) problems.push("the text is not the upstream's");
   if (reading.outputTokens !== EXPECTED_OUTPUT_TOKENS) problems.push("the usage is not the upstream's");
   return judgeProblems(problems, "events in order, text and usage as sent");
@@ -65,7 +89,8 @@ export const ANSWER_CHECKS: readonly Check[] = [
     id: "answer",
     title: "answers in the client's shape",
     dialects: BOTH_DIALECTS,
-    run: async ({ dialect, send }) => judgeProblems(plainProblems(dialect, await send({})), "text, stop reason and usage as sent"),
+    run: async ({ dialect, send }) =>
+      judgeProblems(plainProblems(dialect, await send({})), "text, stop reason and usage as sent"),
   },
   { id: "stream", title: "streams by the dialect's grammar", dialects: BOTH_DIALECTS, run: checkStream },
   {
@@ -98,10 +123,12 @@ export const ANSWER_CHECKS: readonly Check[] = [
     title: "serves an OpenAI model to an Anthropic client",
     dialects: ["anthropic"],
     run: async ({ dialect, traffic, send, upstream }) => {
-      if (traffic.model("cross") === traffic.model("anthropic")) return notApplicable("it has no model of another dialect");
+      if (traffic.model("cross") === traffic.model("anthropic"))
+        return notApplicable("it has no model of another dialect");
       const problems = plainProblems(dialect, await send({ route: "cross" }));
       const [call] = await upstream.details();
-      if (call === undefined || call.target.includes("/messages")) problems.push("the upstream was not called in OpenAI's dialect");
+      if (call === undefined || call.target.includes("/messages"))
+        problems.push("the upstream was not called in OpenAI's dialect");
       return judgeProblems(problems, `translated to ${call?.target ?? "nothing"}`);
     },
   },
@@ -110,11 +137,15 @@ export const ANSWER_CHECKS: readonly Check[] = [
     title: "streams an OpenAI model to an Anthropic client",
     dialects: ["anthropic"],
     run: async ({ dialect, traffic, send }) => {
-      if (traffic.model("cross") === traffic.model("anthropic")) return notApplicable("it has no model of another dialect");
+      if (traffic.model("cross") === traffic.model("anthropic"))
+        return notApplicable("it has no model of another dialect");
       const { status, body } = await send({ route: "cross", isStreamed: true });
       if (status !== 200) return fail(`status ${status ?? "none"} instead of 200`);
       const reading = readStream(dialect, body);
-      return judgeProblems(reading.text === EXPECTED_TEXT ? reading.problems : [...reading.problems, "the text is not the upstream's"], "events in order");
+      return judgeProblems(
+        reading.text === EXPECTED_TEXT ? reading.problems : [...reading.problems, "the text is not the upstream's"],
+        "events in order",
+      );
     },
   },
 ];

@@ -20,7 +20,7 @@ export interface CheckContext {
   readonly addresses: TrafficContext;
   readonly upstream: MockControl;
   /** Sends one request of the check's dialect. */
-  send(request: CheckRequest, options?: SendOptions): Promise<Exchange>;
+  readonly send: (request: CheckRequest, options?: SendOptions) => Promise<Exchange>;
 }
 
 /** A request of a check. */
@@ -40,7 +40,7 @@ export interface Check {
   readonly title: string;
   /** Dialects it is tried in. */
   readonly dialects: readonly ClientDialect[];
-  run(context: CheckContext): Promise<Outcome>;
+  readonly run: (context: CheckContext) => Promise<Outcome>;
 }
 
 /** Both dialects. */

@@ -33,8 +33,15 @@ export const conformCommand: Command = {
     });
     try {
       await listen(mock.server, plan.upstream);
-      const task = { gateway: plan.gateway, traffic: plan.traffic, upstream: mock.control, upstreamAddress: plan.upstream };
-      const results = await runConform(task, (result) => output.progress(`${result.check} ${result.dialect}: ${result.outcome.verdict}`));
+      const task = {
+        gateway: plan.gateway,
+        traffic: plan.traffic,
+        upstream: mock.control,
+        upstreamAddress: plan.upstream,
+      };
+      const results = await runConform(task, (result) =>
+        output.progress(`${result.check} ${result.dialect}: ${result.outcome.verdict}`),
+      );
       printTable(results, output);
       return results.some(({ outcome }) => outcome.verdict === "fail") ? 1 : 0;
     } finally {
@@ -48,7 +55,12 @@ export const conformCommand: Command = {
 
 /** Prints the results and the count of each verdict. */
 export function printTable(results: readonly ConformResult[], output: Pick<CommandOutput, "print">): void {
-  const rows = results.map(({ title, dialect, outcome }) => [outcome.verdict === "fail" ? "FAIL" : outcome.verdict, dialect, title, outcome.detail]);
+  const rows = results.map(({ title, dialect, outcome }) => [
+    outcome.verdict === "fail" ? "FAIL" : outcome.verdict,
+    dialect,
+    title,
+    outcome.detail,
+  ]);
   const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   for (const row of rows) output.print(row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
   const count = (verdict: string): number => results.filter(({ outcome }) => outcome.verdict === verdict).length;
@@ -66,7 +78,11 @@ function readPlan(args: readonly string[]): Plan {
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
-      options: { "upstream-listen": { type: "string" }, as: { type: "string", default: "external" }, set: { type: "string", multiple: true } },
+      options: {
+        "upstream-listen": { type: "string" },
+        as: { type: "string", default: "external" },
+        set: { type: "string", multiple: true },
+      },
       allowPositionals: true,
     });
     const [url] = positionals;

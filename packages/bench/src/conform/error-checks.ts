@@ -13,13 +13,19 @@ import type { Exchange } from "./exchange.ts";
 import { parseJson, valueAt } from "./json-value.ts";
 
 /** Problems of an error answer: `statuses` are the acceptable ones. */
-export function errorProblems(dialect: ClientDialect, { status, headers, body }: Exchange, isExpected: (status: number) => boolean, expected: string): string[] {
+export function errorProblems(
+  dialect: ClientDialect,
+  { status, headers, body }: Exchange,
+  isExpected: (status: number) => boolean,
+  expected: string,
+): string[] {
   const problems: string[] = [];
   if (status === undefined) return ["no answer"];
   if (!isExpected(status)) problems.push(`status ${status} instead of ${expected}`);
   if (status < 400) return problems;
   const value = parseJson(body);
-  if (!String(headers["content-type"]).startsWith("application/json")) problems.push(`content-type ${String(headers["content-type"])}`);
+  if (!String(headers["content-type"]).startsWith("application/json"))
+    problems.push(`content-type ${String(headers["content-type"])}`);
   if (typeof valueAt(value, "error", "message") !== "string") problems.push("no error.message");
   if (dialect === "anthropic") {
     if (valueAt(value, "type") !== "error") problems.push("type is not error");
@@ -29,7 +35,11 @@ export function errorProblems(dialect: ClientDialect, { status, headers, body }:
 }
 
 /** A request that must be refused before the upstream hears of it. */
-async function checkRefusal({ dialect, send, upstream }: CheckContext, request: CheckRequest, statuses: readonly number[]): Promise<Outcome> {
+async function checkRefusal(
+  { dialect, send, upstream }: CheckContext,
+  request: CheckRequest,
+  statuses: readonly number[],
+): Promise<Outcome> {
   const answer = await send(request);
   const problems = errorProblems(dialect, answer, (status) => statuses.includes(status), statuses.join(" or "));
   const { calls } = await upstream.counts();
@@ -38,7 +48,10 @@ async function checkRefusal({ dialect, send, upstream }: CheckContext, request: 
 }
 
 /** An upstream that keeps answering an error. */
-async function checkUpstreamStatus({ dialect, send, upstream }: CheckContext, upstreamStatus: number): Promise<Outcome> {
+async function checkUpstreamStatus(
+  { dialect, send, upstream }: CheckContext,
+  upstreamStatus: number,
+): Promise<Outcome> {
   await upstream.arm([{ fault: { kind: "status", status: upstreamStatus } }]);
   const answer = await send({});
   // What the client may do about it must survive: its own mistake stays one, a limit stays a limit, a failure stays a failure.

@@ -36,7 +36,11 @@ export interface Exchange {
 const SILENCE_MS = 20_000;
 
 /** Sends a request on a connection of its own. Never rejects: every failure is an exchange that ended badly. */
-export function exchange(to: Destination, outgoing: OutgoingRequest, { leaveAfterChunks }: SendOptions = {}): Promise<Exchange> {
+export function exchange(
+  to: Destination,
+  outgoing: OutgoingRequest,
+  { leaveAfterChunks }: SendOptions = {},
+): Promise<Exchange> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let firstMs = 0;
@@ -46,19 +50,25 @@ export function exchange(to: Destination, outgoing: OutgoingRequest, { leaveAfte
       resolve({ ...seen, body: Buffer.concat(chunks).toString(), end, bodyMs: lastMs - firstMs });
       sent.destroy();
     };
-    const headers = outgoing.method === "GET" ? outgoing.headers : { ...outgoing.headers, "content-length": Buffer.byteLength(outgoing.body) };
+    const headers =
+      outgoing.method === "GET"
+        ? outgoing.headers
+        : { ...outgoing.headers, "content-length": Buffer.byteLength(outgoing.body) };
     const { host, port } = to;
-    const sent = httpRequest({ host, port, method: outgoing.method, path: outgoing.path, headers, agent: false, timeout: SILENCE_MS }, (response) => {
-      seen = { status: response.statusCode, headers: response.headers };
-      response.on("data", (chunk: Buffer) => {
-        lastMs = performance.now();
-        if (chunks.length === 0) firstMs = lastMs;
-        chunks.push(chunk);
-        if (chunks.length === leaveAfterChunks) finish("left");
-      });
-      response.on("end", () => finish("complete"));
-      response.on("error", () => finish("broken"));
-    });
+    const sent = httpRequest(
+      { host, port, method: outgoing.method, path: outgoing.path, headers, agent: false, timeout: SILENCE_MS },
+      (response) => {
+        seen = { status: response.statusCode, headers: response.headers };
+        response.on("data", (chunk: Buffer) => {
+          lastMs = performance.now();
+          if (chunks.length === 0) firstMs = lastMs;
+          chunks.push(chunk);
+          if (chunks.length === leaveAfterChunks) finish("left");
+        });
+        response.on("end", () => finish("complete"));
+        response.on("error", () => finish("broken"));
+      },
+    );
     sent.on("timeout", () => finish("timeout"));
     sent.on("error", () => finish("broken"));
     sent.end(outgoing.method === "GET" ? undefined : outgoing.body);

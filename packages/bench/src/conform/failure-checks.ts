@@ -12,9 +12,13 @@ const POLL_MS = 50;
 async function checkBrokenAnswer({ dialect, send, upstream }: CheckContext, fault: FaultKind): Promise<Outcome> {
   await upstream.arm([{ fault }]);
   const answer = await send({});
-  if (answer.status === 200 && answer.end === "complete") return fail("a broken answer came as a whole one with status 200");
+  if (answer.status === 200 && answer.end === "complete")
+    return fail("a broken answer came as a whole one with status 200");
   if (answer.status === undefined || answer.end !== "complete") return fail("the connection broke without an answer");
-  return judgeProblems(errorProblems(dialect, answer, (status) => status >= 500, "5xx"), `status ${answer.status}`);
+  return judgeProblems(
+    errorProblems(dialect, answer, (status) => status >= 500, "5xx"),
+    `status ${answer.status}`,
+  );
 }
 
 /** The upstream's stream breaks: whatever reaches the client must not look finished. */
@@ -22,11 +26,17 @@ async function checkBrokenStream({ dialect, send, upstream }: CheckContext, faul
   await upstream.arm([{ fault }]);
   const answer = await send({ isStreamed: true });
   if (answer.end === "timeout") return fail("the stream stays open after the upstream broke");
-  if (answer.status !== 200) return judgeProblems(errorProblems(dialect, answer, (status) => status >= 500, "5xx"), `status ${answer.status ?? "none"} before any event`);
+  if (answer.status !== 200)
+    return judgeProblems(
+      errorProblems(dialect, answer, (status) => status >= 500, "5xx"),
+      `status ${answer.status ?? "none"} before any event`,
+    );
   const { isFinished, hasError } = readStream(dialect, answer.body);
   if (isFinished) return fail("the broken stream ends like a whole one");
   if (hasError) return pass("an error event, no terminator");
-  return answer.end === "broken" ? pass("the connection is cut, no terminator") : fail("the stream ends in silence: neither an error nor a cut");
+  return answer.end === "broken"
+    ? pass("the connection is cut, no terminator")
+    : fail("the stream ends in silence: neither an error nor a cut");
 }
 
 async function checkDisconnect({ send, upstream }: CheckContext): Promise<Outcome> {
@@ -42,7 +52,11 @@ async function checkDisconnect({ send, upstream }: CheckContext): Promise<Outcom
   await upstream.setProfile("L0");
   const next = await send({});
   if (next.status !== 200) return fail(`the next request was answered by ${next.status ?? "nothing"}`);
-  return pass(cancelled ? "the upstream call was cancelled, the next request is served" : "the upstream call was read to its end, the next request is served");
+  return pass(
+    cancelled
+      ? "the upstream call was cancelled, the next request is served"
+      : "the upstream call was read to its end, the next request is served",
+  );
 }
 
 /** Checks of broken upstreams and clients that leave, in the order they run. */

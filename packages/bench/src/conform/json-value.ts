@@ -13,7 +13,8 @@ export function parseJson(text: string): unknown {
 /** The value at a path of names and indexes, or `undefined`. */
 export function valueAt(value: unknown, ...path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>(
-    (at, step) => (typeof at === "object" && at !== null ? (at as Readonly<Record<string | number, unknown>>)[step] : undefined),
+    (at, step) =>
+      typeof at === "object" && at !== null ? (at as Readonly<Record<string | number, unknown>>)[step] : undefined,
     value,
   );
 }

@@ -45,18 +45,24 @@ function createFlatterer(upstream: Destination): Server {
         const text = Buffer.concat(answer).toString();
         response.end(isStreamed && !text.includes("[DONE]") ? `${text}data: [DONE]\n\n` : text);
       };
-      const call = httpRequest({ ...upstream, method: "POST", path: request.url, headers: request.headers, agent: false }, (reply) => {
-        reply.on("data", (chunk: Buffer) => answer.push(chunk));
-        reply.on("error", finish);
-        reply.on("end", finish);
-      });
+      const call = httpRequest(
+        { ...upstream, method: "POST", path: request.url, headers: request.headers, agent: false },
+        (reply) => {
+          reply.on("data", (chunk: Buffer) => answer.push(chunk));
+          reply.on("error", finish);
+          reply.on("end", finish);
+        },
+      );
       call.on("error", finish);
       call.end(Buffer.concat(body));
     });
   });
 }
 
-async function conform(gateway: Destination, upstreamAddress: Destination): Promise<ReadonlyMap<string, ConformResult["outcome"]>> {
+async function conform(
+  gateway: Destination,
+  upstreamAddress: Destination,
+): Promise<ReadonlyMap<string, ConformResult["outcome"]>> {
   const { traffic } = createExternalTarget({ "external.key": "sk-client" });
   const results = await runConform({ gateway, traffic, upstream: mock.control, upstreamAddress }, () => undefined);
   return new Map(results.map(({ check, dialect, outcome }) => [`${check} ${dialect}`, outcome]));
@@ -77,14 +83,32 @@ describe("runConform", () => {
     servers.push(relay);
     const outcomes = await conform(await listen(relay), upstream);
     expect(outcomes.size).toBe(CHECKS.flatMap(({ dialects }) => dialects).length);
-    for (const kept of ["answer openai-chat", "stream anthropic", "stream-incremental openai-chat", "large-body anthropic", "stream-error anthropic", "client-leaves openai-chat"]) {
+    for (const kept of [
+      "answer openai-chat",
+      "stream anthropic",
+      "stream-incremental openai-chat",
+      "large-body anthropic",
+      "stream-error anthropic",
+      "client-leaves openai-chat",
+    ]) {
       expect(outcomes.get(kept), kept).toMatchObject({ verdict: "pass" });
     }
-    for (const broken of ["no-key openai-chat", "unknown-key anthropic", "key-stays openai-chat", "unknown-model anthropic", "translate anthropic", "upstream-garbage openai-chat", "upstream-closes anthropic"]) {
+    for (const broken of [
+      "no-key openai-chat",
+      "unknown-key anthropic",
+      "key-stays openai-chat",
+      "unknown-model anthropic",
+      "translate anthropic",
+      "upstream-garbage openai-chat",
+      "upstream-closes anthropic",
+    ]) {
       expect(outcomes.get(broken), broken).toMatchObject({ verdict: "fail" });
     }
     // The relay cuts where the upstream cut: nothing broken looks whole.
-    expect(outcomes.get("stream-truncated openai-chat")).toMatchObject({ verdict: "pass", detail: "the connection is cut, no terminator" });
+    expect(outcomes.get("stream-truncated openai-chat")).toMatchObject({
+      verdict: "pass",
+      detail: "the connection is cut, no terminator",
+    });
   });
 
   it("finds a gateway out that buffers streams and makes broken answers look whole", { timeout: 60_000 }, async () => {
@@ -92,18 +116,40 @@ describe("runConform", () => {
     servers.push(flatterer);
     const outcomes = await conform(await listen(flatterer), upstream);
     expect(outcomes.get("answer openai-chat")).toMatchObject({ verdict: "pass" });
-    expect(outcomes.get("stream-incremental openai-chat")).toMatchObject({ verdict: "fail", detail: expect.stringContaining("held back") as unknown });
-    expect(outcomes.get("stream-truncated openai-chat")).toMatchObject({ verdict: "fail", detail: "the broken stream ends like a whole one" });
-    expect(outcomes.get("upstream-truncates openai-chat")).toMatchObject({ verdict: "fail", detail: expect.stringContaining("whole one with status 200") as unknown });
-    expect(outcomes.get("upstream-500 openai-chat")).toMatchObject({ verdict: "fail", detail: "status 200 instead of 5xx" });
+    expect(outcomes.get("stream-incremental openai-chat")).toMatchObject({
+      verdict: "fail",
+      detail: expect.stringContaining("held back") as unknown,
+    });
+    expect(outcomes.get("stream-truncated openai-chat")).toMatchObject({
+      verdict: "fail",
+      detail: "the broken stream ends like a whole one",
+    });
+    expect(outcomes.get("upstream-truncates openai-chat")).toMatchObject({
+      verdict: "fail",
+      detail: expect.stringContaining("whole one with status 200") as unknown,
+    });
+    expect(outcomes.get("upstream-500 openai-chat")).toMatchObject({
+      verdict: "fail",
+      detail: "status 200 instead of 5xx",
+    });
   });
 });
 
 describe("printTable", () => {
   it("prints a line per result and the count of each verdict", () => {
     const lines: string[] = [];
-    const result = (verdict: "pass" | "fail" | "n/a"): ConformResult => ({ check: "c", title: "t", dialect: "anthropic", outcome: { verdict, detail: "d" } });
+    const result = (verdict: "pass" | "fail" | "n/a"): ConformResult => ({
+      check: "c",
+      title: "t",
+      dialect: "anthropic",
+      outcome: { verdict, detail: "d" },
+    });
     printTable([result("pass"), result("fail"), result("n/a")], { print: (line) => lines.push(line) });
-    expect(lines).toEqual(["pass  anthropic  t  d", "FAIL  anthropic  t  d", "n/a   anthropic  t  d", "1 passed, 1 failed, 1 not applicable"]);
+    expect(lines).toEqual([
+      "pass  anthropic  t  d",
+      "FAIL  anthropic  t  d",
+      "n/a   anthropic  t  d",
+      "1 passed, 1 failed, 1 not applicable",
+    ]);
   });
 });

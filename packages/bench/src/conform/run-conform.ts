@@ -5,7 +5,15 @@ import type { MockControl } from "../mock/control-server.ts";
 import { requestOf, type Receiver } from "../matrix/prepare-requests.ts";
 import { SCENARIOS } from "../matrix/scenarios.ts";
 import { ANSWER_CHECKS } from "./answer-checks.ts";
-import { notApplicable, fail, type Check, type CheckContext, type CheckRequest, type ClientDialect, type Outcome } from "./check.ts";
+import {
+  notApplicable,
+  fail,
+  type Check,
+  type CheckContext,
+  type CheckRequest,
+  type ClientDialect,
+  type Outcome,
+} from "./check.ts";
 import { ERROR_CHECKS } from "./error-checks.ts";
 import { exchange, type Destination, type OutgoingRequest } from "./exchange.ts";
 import { FAILURE_CHECKS } from "./failure-checks.ts";
@@ -33,7 +41,10 @@ const RECOVERY_MS = 30_000;
 const RECOVERY_POLL_MS = 250;
 
 /** Runs all checks; `onResult` hears of each as it ends. */
-export async function runConform(task: ConformTask, onResult: (result: ConformResult) => void): Promise<readonly ConformResult[]> {
+export async function runConform(
+  task: ConformTask,
+  onResult: (result: ConformResult) => void,
+): Promise<readonly ConformResult[]> {
   const results: ConformResult[] = [];
   for (const check of CHECKS) {
     for (const dialect of check.dialects) {

@@ -26,7 +26,9 @@ export function parseEvents(body: string): StreamEvent[] {
   return blocks.slice(0, -1).flatMap((block) => {
     const fields = block.split("\n").filter((line) => line !== "" && !line.startsWith(":"));
     const valuesOf = (field: string): string[] =>
-      fields.filter((line) => line.startsWith(`${field}:`)).map((line) => line.slice(field.length + 1).replace(/^ /, ""));
+      fields
+        .filter((line) => line.startsWith(`${field}:`))
+        .map((line) => line.slice(field.length + 1).replace(/^ /, ""));
     const data = valuesOf("data");
     return data.length === 0 ? [] : [{ name: valuesOf("event").at(-1), data: data.join("\n") }];
   });
@@ -49,29 +51,56 @@ function readChat(events: readonly StreamEvent[]): StreamReading {
   if (chunks.includes(undefined)) problems.push("an event whose data is not JSON");
   const errors = chunks.filter((chunk) => valueAt(chunk, "error") !== undefined);
   const content = chunks.filter((chunk) => valueAt(chunk, "error") === undefined && chunk !== undefined);
-  if (content.some((chunk) => valueAt(chunk, "object") !== "chat.completion.chunk")) problems.push("a chunk without object chat.completion.chunk");
+  if (content.some((chunk) => valueAt(chunk, "object") !== "chat.completion.chunk"))
+    problems.push("a chunk without object chat.completion.chunk");
   if (new Set(content.map((chunk) => valueAt(chunk, "id"))).size > 1) problems.push("chunks with different ids");
   const choices = content.map((chunk) => valueAt(chunk, "choices", 0)).filter((choice) => choice !== undefined);
-  if (valueAt(choices[0], "delta", "role") !== "assistant") problems.push("the first delta does not say role assistant");
+  if (valueAt(choices[0], "delta", "role") !== "assistant")
+    problems.push("the first delta does not say role assistant");
   const finished = choices.filter((choice) => typeof valueAt(choice, "finish_reason") === "string").length;
   if (finished !== 1) problems.push(`${finished} finish reasons`);
-  const text = choices.map((choice) => valueAt(choice, "delta", "content")).filter((piece) => typeof piece === "string").join("");
-  const usages = content.map((chunk) => valueAt(chunk, "usage", "completion_tokens")).filter((count) => count !== undefined);
-  return { problems, text, isFinished: doneAt >= 0 && errors.length === 0, hasError: errors.length > 0, outputTokens: usages.at(-1) };
+  const text = choices
+    .map((choice) => valueAt(choice, "delta", "content"))
+    .filter((piece) => typeof piece === "string")
+    .join("");
+  const usages = content
+    .map((chunk) => valueAt(chunk, "usage", "completion_tokens"))
+    .filter((count) => count !== undefined);
+  return {
+    problems,
+    text,
+    isFinished: doneAt >= 0 && errors.length === 0,
+    hasError: errors.length > 0,
+    outputTokens: usages.at(-1),
+  };
 }
 
 function readMessages(events: readonly StreamEvent[]): StreamReading {
   const problems: string[] = [];
   const parsed = events.map(({ name, data }) => ({ name, value: parseJson(data) }));
   if (parsed.some(({ value }) => value === undefined)) problems.push("an event whose data is not JSON");
-  if (parsed.some(({ name, value }) => name !== valueAt(value, "type"))) problems.push("an event whose name is not its type");
-  const typed = parsed.map(({ value }) => ({ type: String(valueAt(value, "type")), value })).filter(({ type }) => type !== "ping");
+  if (parsed.some(({ name, value }) => name !== valueAt(value, "type")))
+    problems.push("an event whose name is not its type");
+  const typed = parsed
+    .map(({ value }) => ({ type: String(valueAt(value, "type")), value }))
+    .filter(({ type }) => type !== "ping");
   const types = typed.map(({ type }) => type);
   problems.push(...blockProblems(typed), ...frameProblems(types));
-  const text = typed.map(({ value }) => valueAt(value, "delta", "text")).filter((piece) => typeof piece === "string").join("");
-  const counts = typed.map(({ value }) => valueAt(value, "usage", "output_tokens")).filter((count) => count !== undefined);
+  const text = typed
+    .map(({ value }) => valueAt(value, "delta", "text"))
+    .filter((piece) => typeof piece === "string")
+    .join("");
+  const counts = typed
+    .map(({ value }) => valueAt(value, "usage", "output_tokens"))
+    .filter((count) => count !== undefined);
   const hasError = types.includes("error");
-  return { problems, text, isFinished: types.includes("message_stop") && !hasError, hasError, outputTokens: counts.at(-1) };
+  return {
+    problems,
+    text,
+    isFinished: types.includes("message_stop") && !hasError,
+    hasError,
+    outputTokens: counts.at(-1),
+  };
 }
 
 function frameProblems(types: readonly string[]): string[] {
@@ -96,7 +125,8 @@ function blockProblems(events: readonly { readonly type: string; readonly value:
       open = index;
       next += 1;
     }
-    if (type === "content_block_delta" && index !== open) problems.push(`a delta of block ${String(index)} outside of it`);
+    if (type === "content_block_delta" && index !== open)
+      problems.push(`a delta of block ${String(index)} outside of it`);
     if (type === "content_block_stop") {
       if (index !== open) problems.push(`block ${String(index)} stops without having started`);
       open = undefined;

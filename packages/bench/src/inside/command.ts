@@ -8,6 +8,7 @@ import type { Command, CommandOutput } from "../contract/command.ts";
 import type { Target, TargetOptions } from "../contract/target.ts";
 import { loadHistograms } from "../histogram/histogram.ts";
 import type { Host, StartedMock } from "../host/host.ts";
+import { ANYWHERE } from "../host/pinning.ts";
 import { createLocalHost } from "../procedure/instrument.ts";
 import { selectTargets } from "../procedure/select-targets.ts";
 import type { InsideRow } from "../report/extra-views.ts";
@@ -33,7 +34,7 @@ export const insideCommand: Command = {
     await loadHistograms();
     const host = createLocalHost(process.env);
     try {
-      const mock = await host.startMock(1, { cpus: [], realtimePriority: undefined });
+      const mock = await host.startMock(1, ANYWHERE);
       const rows: InsideRow[] = [];
       for (const target of plan.targets) rows.push(...(await measureTarget(target, plan, { host, mock, output })));
       writeFileSync(join(plan.directory, INSIDE_FILE), `${JSON.stringify(rows, null, 2)}\n`);
@@ -60,11 +61,25 @@ async function measureTarget(
   const { executable } = located;
   const cpus = await host.cpus();
   const upstream = { host: mock.host, port: mock.port };
-  const launch = { target: target.id, options, executable, mockHost: mock.host, mockPort: mock.port, cpus: [], cores: cpus.length };
+  const launch = {
+    target: target.id,
+    options,
+    executable,
+    mockHost: mock.host,
+    mockPort: mock.port,
+    cpus: [],
+    cores: cpus.length,
+  };
   const started = await host.startTarget(launch);
   try {
     const gateway = { host: started.host, port: started.port };
-    return await measureInside({ target, gateway, upstream, warmUpRequests: Math.min(requests, target.warmUpRequests), requests });
+    return await measureInside({
+      target,
+      gateway,
+      upstream,
+      warmUpRequests: Math.min(requests, target.warmUpRequests),
+      requests,
+    });
   } finally {
     await host.stop(started.handle);
   }

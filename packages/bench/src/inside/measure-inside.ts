@@ -22,7 +22,13 @@ export interface InsideTask {
  *
  * @throws Error when a request is not served.
  */
-export async function measureInside({ target, gateway, upstream, warmUpRequests, requests }: InsideTask): Promise<InsideRow[]> {
+export async function measureInside({
+  target,
+  gateway,
+  upstream,
+  warmUpRequests,
+  requests,
+}: InsideTask): Promise<InsideRow[]> {
   const receiver: Receiver = {
     traffic: target.traffic,
     authority: `${gateway.host}:${gateway.port}`,
@@ -42,7 +48,12 @@ export async function measureInside({ target, gateway, upstream, warmUpRequests,
       }
     }
     if (metrics.size === 0) return [{ target: target.id, metric: undefined, requests, durationUs: undefined }];
-    return [...metrics].map(([metric, histogram]) => ({ target: target.id, metric, requests, durationUs: histogram.percentiles() }));
+    return [...metrics].map(([metric, histogram]) => ({
+      target: target.id,
+      metric,
+      requests,
+      durationUs: histogram.percentiles(),
+    }));
   } finally {
     agent.destroy();
     for (const histogram of metrics.values()) histogram.destroy();
@@ -54,14 +65,17 @@ function askForTiming(to: InsideTask["gateway"], { path, headers, body }: HttpRe
   return new Promise((resolve, reject) => {
     const { host, port } = to;
     const length = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
-    const sent = httpRequest({ host, port, method: "POST", path, headers: { ...headers, ...length }, agent }, (response) => {
-      response.resume();
-      response.on("error", reject);
-      response.on("end", () => {
-        if (response.statusCode === 200) resolve([response.headers["server-timing"] ?? ""].flat().join(", "));
-        else reject(new Error(`a request was answered by ${response.statusCode ?? "nothing"}`));
-      });
-    });
+    const sent = httpRequest(
+      { host, port, method: "POST", path, headers: { ...headers, ...length }, agent },
+      (response) => {
+        response.resume();
+        response.on("error", reject);
+        response.on("end", () => {
+          if (response.statusCode === 200) resolve([response.headers["server-timing"] ?? ""].flat().join(", "));
+          else reject(new Error(`a request was answered by ${response.statusCode ?? "nothing"}`));
+        });
+      },
+    );
     sent.on("error", reject);
     sent.end(body);
   });

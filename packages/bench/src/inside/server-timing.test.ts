@@ -14,8 +14,19 @@ describe("parseServerTiming", () => {
         { metric: "app", durationMs: 47.2 },
       ],
     },
-    { name: "a quoted description with separators", value: 'a;desc="x, y; dur=9";dur=1', expected: [{ metric: "a", durationMs: 1 }] },
-    { name: "white space", value: " a ; dur = 2 , b;dur=3", expected: [{ metric: "a", durationMs: 2 }, { metric: "b", durationMs: 3 }] },
+    {
+      name: "a quoted description with separators",
+      value: 'a;desc="x, y; dur=9";dur=1',
+      expected: [{ metric: "a", durationMs: 1 }],
+    },
+    {
+      name: "white space",
+      value: " a ; dur = 2 , b;dur=3",
+      expected: [
+        { metric: "a", durationMs: 2 },
+        { metric: "b", durationMs: 3 },
+      ],
+    },
     { name: "no duration", value: "miss", expected: [] },
     { name: "nothing", value: "", expected: [] },
     { name: "a quote that never ends", value: 'a;dur=1, b;desc="', expected: [{ metric: "a", durationMs: 1 }] },

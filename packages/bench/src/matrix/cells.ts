@@ -26,7 +26,7 @@ export const CELLS: readonly Cell[] = [
 ];
 
 /** Cells beside the comparison, which run only when they are named: they feed views that rank nobody. */
-export const EXTRA_CELLS: readonly Cell[] = [
+const EXTRA_CELLS: readonly Cell[] = [
   cell(
     "overload",
     "5,000 requests/s, whatever a target can hold",

@@ -194,7 +194,8 @@ export class RepetitionRun {
     let isRateAdapted = false;
     if (load.kind === "rate") {
       const { adaptFraction } = topology;
-      isRateAdapted = load.isUnscaled !== true && adaptFraction !== undefined && capacityRps > 0 && capacityRps < load.rps;
+      isRateAdapted =
+        load.isUnscaled !== true && adaptFraction !== undefined && capacityRps > 0 && capacityRps < load.rps;
       pace = {
         kind: "open",
         rps: isRateAdapted ? roundDown(Math.max(1, capacityRps * (adaptFraction ?? 1))) : load.rps,

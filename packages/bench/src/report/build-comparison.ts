@@ -88,7 +88,8 @@ function checkShards(loaded: readonly LoadedRun[]): void {
     }
     for (const { id } of run.cells) {
       const other = seen.get(id);
-      if (other !== undefined) throw new Error(`cell ${id} was measured by both ${other} and ${run.runId}: shards have cells of their own`);
+      if (other !== undefined)
+        throw new Error(`cell ${id} was measured by both ${other} and ${run.runId}: shards have cells of their own`);
       seen.set(id, run.runId);
     }
   }
@@ -96,7 +97,18 @@ function checkShards(loaded: readonly LoadedRun[]): void {
 
 function describeRun({ run }: LoadedRun): ComparedRun {
   const { runId, benchVersion, startedAt, endedAt, topology, hosts, instrumentScheduling, selfTest, command } = run;
-  return { runId, benchVersion, startedAt, endedAt, topology, hosts, instrumentScheduling, selfTest, command, cells: run.cells.map(({ id }) => id) };
+  return {
+    runId,
+    benchVersion,
+    startedAt,
+    endedAt,
+    topology,
+    hosts,
+    instrumentScheduling,
+    selfTest,
+    command,
+    cells: run.cells.map(({ id }) => id),
+  };
 }
 
 function compareTargets(loaded: readonly LoadedRun[]): ComparedTarget[] {
@@ -105,13 +117,17 @@ function compareTargets(loaded: readonly LoadedRun[]): ComparedTarget[] {
     for (const target of run.targets) {
       const known = records.get(target.id);
       if (known?.version !== undefined && target.version !== undefined && known.version !== target.version) {
-        throw new Error(`${target.label} ran in the versions ${known.version} and ${target.version}: such runs cannot be merged`);
+        throw new Error(
+          `${target.label} ran in the versions ${known.version} and ${target.version}: such runs cannot be merged`,
+        );
       }
       if (known === undefined || known.availability === "n/a") records.set(target.id, target);
     }
   }
   return [...records.values()].map((target) => {
-    const evidence = loaded.flatMap(({ run, repetitionsOf }) => run.cells.flatMap(({ id }) => repetitionsOf(target.id, id)));
+    const evidence = loaded.flatMap(({ run, repetitionsOf }) =>
+      run.cells.flatMap(({ id }) => repetitionsOf(target.id, id)),
+    );
     return {
       ...target,
       name: `${target.label} (${target.profile})`,
@@ -134,7 +150,13 @@ function compareCells({ run, summary, repetitionsOf, rawsOf }: LoadedRun): Compa
     // Targets at a lowered rate had a direct run at that rate: it is not the others' baseline.
     const atFullRate = rows.filter(({ isRateAdapted }) => !isRateAdapted);
     const hasDirect = SCENARIOS[cell.scenario].expect !== "rejection";
-    const direct = !hasDirect ? undefined : curveOf(DIRECT_CURVE, atFullRate.flatMap(({ target }) => rawsOf(target, cell.id)), "direct");
+    const direct = !hasDirect
+      ? undefined
+      : curveOf(
+          DIRECT_CURVE,
+          atFullRate.flatMap(({ target }) => rawsOf(target, cell.id)),
+          "direct",
+        );
     const curves: PercentileCurve[] = [...gateways, direct].filter((curve) => curve !== undefined);
     return { cell, runId: run.runId, rows, curves };
   });

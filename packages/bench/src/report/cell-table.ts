@@ -71,7 +71,9 @@ export function tabulateCell(compared: ComparedCell, targets: readonly ComparedT
         cells: [
           `${nameOf(row.target)}${marksOf(row, target)}`,
           verdictOf(row),
-          ...columns.map(({ metric }) => (row.status === "measured" ? formatSpread(metric, row.metrics[metric]) : NOT_MEASURED)),
+          ...columns.map(({ metric }) =>
+            row.status === "measured" ? formatSpread(metric, row.metrics[metric]) : NOT_MEASURED,
+          ),
         ],
         isDoubtful: row.status === "measured" && !row.isValid,
       };
@@ -104,17 +106,23 @@ function isPending({ status, repetitions }: ComparedRow): boolean {
 function notesOf(rows: readonly ComparedRow[], targets: readonly ComparedTarget[]): string[] {
   const notes: string[] = [];
   if (rows.some(({ isSaturated }) => isSaturated)) {
-    notes.push("† did not hold the offered rate: its latencies measure the queue and the length of the window, and are ranked against nobody.");
+    notes.push(
+      "† did not hold the offered rate: its latencies measure the queue and the length of the window, and are ranked against nobody.",
+    );
   }
   if (rows.some(({ isRateAdapted }) => isRateAdapted)) {
-    notes.push("‡ saturates below the cell's rate and was measured at a lower one, which is in the raw results: its row is not comparable with the others.");
+    notes.push(
+      "‡ saturates below the cell's rate and was measured at a lower one, which is in the raw results: its row is not comparable with the others.",
+    );
   }
   for (const row of rows) {
     const target = targets.find(({ id }) => id === row.target);
     const name = target?.name ?? row.target;
     if (row.reasons.length > 0) notes.push(`${name}, ${verdictOf(row)}: ${[...new Set(row.reasons)].join("; ")}`);
     if (row.attempts > 1) {
-      notes.push(`${name}: a repetition took up to ${row.attempts} attempts; the earlier ones were void by the instrument, whatever the target did.`);
+      notes.push(
+        `${name}: a repetition took up to ${row.attempts} attempts; the earlier ones were void by the instrument, whatever the target did.`,
+      );
     }
     if (row.status === "measured" && target?.checksKey === true && target.authentication.isWarning) {
       notes.push(`${name}: ${target.authentication.text}`);

@@ -22,7 +22,11 @@ export const reportCommand: Command = {
 
 function readArguments(args: readonly string[]): { readonly directories: readonly string[]; readonly out: string } {
   try {
-    const { values, positionals } = parseArgs({ args: [...args], options: { out: { type: "string" } }, allowPositionals: true });
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      options: { out: { type: "string" } },
+      allowPositionals: true,
+    });
     const [first] = positionals;
     const out = values.out ?? first;
     if (first === undefined || out === undefined) throw new Error("give at least one run directory");

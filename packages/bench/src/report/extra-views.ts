@@ -70,7 +70,17 @@ function overloadRow(target: string, cell: string, repetitions: readonly Repetit
   if (gateway?.offeredRps === undefined) return undefined;
   const { offeredRps, windowSeconds, succeeded, offered, achievedRps, latencyUs } = gateway;
   const successFraction = offered === 0 ? 0 : succeeded / offered;
-  return { target, cell, offeredRps, windowSeconds, succeeded, successFraction, achievedRps, latencyUs, rssPeakBytes: usage?.rssPeakBytes };
+  return {
+    target,
+    cell,
+    offeredRps,
+    windowSeconds,
+    succeeded,
+    successFraction,
+    achievedRps,
+    latencyUs,
+    rssPeakBytes: usage?.rssPeakBytes,
+  };
 }
 
 /** The inside view of what `dragoman-bench inside` wrote. */

@@ -66,7 +66,7 @@ export function formatSpread(metric: MetricName, spread: Spread | undefined): st
 }
 
 /** A load in words. */
-export function formatLoad(load: Load): string {
+function formatLoad(load: Load): string {
   switch (load.kind) {
     case "rate":
       return `open loop, ${formatCount(load.rps)} requests/s`;

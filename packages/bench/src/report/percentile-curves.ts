@@ -4,13 +4,19 @@ import { mergeEncoded } from "../histogram/histogram.ts";
 import type { PercentileCurve } from "./comparison.ts";
 
 /** Percentiles of a curve's points. */
-export const CURVE_PERCENTILES: readonly number[] = [0, 10, 25, 50, 75, 90, 95, 97.5, 99, 99.5, 99.75, 99.9, 99.95, 99.99, 99.999];
+const CURVE_PERCENTILES: readonly number[] = [
+  0, 10, 25, 50, 75, 90, 95, 97.5, 99, 99.5, 99.75, 99.9, 99.95, 99.99, 99.999,
+];
 
 /** Name of the curve of the direct runs. */
 export const DIRECT_CURVE = "direct";
 
 /** A curve over one side of the repetitions' raw histograms, or `undefined` without samples. `loadHistograms` must have been awaited. */
-export function curveOf(target: string, raws: readonly RawRecord[], side: "gateway" | "direct"): PercentileCurve | undefined {
+export function curveOf(
+  target: string,
+  raws: readonly RawRecord[],
+  side: "gateway" | "direct",
+): PercentileCurve | undefined {
   const encoded = raws.map((raw) => raw[side]?.latency).filter((each) => each !== undefined);
   if (encoded.length === 0) return undefined;
   const merged = mergeEncoded(encoded);

@@ -3,7 +3,11 @@ import type { RunRecord } from "../contract/record.ts";
 import type { ComparedCell, ComparedTarget, Verdict } from "./comparison.ts";
 
 /** The verdict over everything a report shows. */
-export function judge(runs: readonly RunRecord[], targets: readonly ComparedTarget[], cells: readonly ComparedCell[]): Verdict {
+export function judge(
+  runs: readonly RunRecord[],
+  targets: readonly ComparedTarget[],
+  cells: readonly ComparedCell[],
+): Verdict {
   const reasons = [
     ...new Set(runs.flatMap((run) => [...run.notPublishable, ...runReasons(run)])),
     ...targetReasons(targets),

@@ -6,7 +6,15 @@ import type { ComparedCell, ComparedTarget, Comparison } from "./comparison.ts";
 import { renderCurveChart } from "./curve-chart.ts";
 import { describeCell, formatBytes, formatCount, formatUs } from "./format-figures.ts";
 import { HTML_STYLE } from "./html-style.ts";
-import { READING_NOTES, overloadTable, insideTable, runLines, targetNotes, targetTable, type PlainTable } from "./report-parts.ts";
+import {
+  READING_NOTES,
+  overloadTable,
+  insideTable,
+  runLines,
+  targetNotes,
+  targetTable,
+  type PlainTable,
+} from "./report-parts.ts";
 import { DIRECT_CURVE } from "./percentile-curves.ts";
 import { escapeText } from "./svg-scale.ts";
 
@@ -136,7 +144,9 @@ function renderCharts(compared: ComparedCell, targets: readonly ComparedTarget[]
   const shown = new Set(columnsOf(compared).map(({ metric }) => metric));
   const nameOf = (id: string): string => shortName(id, targets);
   const bars = CHARTS.filter(({ series }) => series.every(({ metric }) => shown.has(metric))).map((plan) => {
-    const measured = rows.filter(({ status, isSaturated }) => status === "measured" && !(plan.isLatency && isSaturated));
+    const measured = rows.filter(
+      ({ status, isSaturated }) => status === "measured" && !(plan.isLatency && isSaturated),
+    );
     return renderBarChart({
       title: `${cell.id}: ${plan.title}`,
       quantity: plan.quantity,
@@ -149,8 +159,13 @@ function renderCharts(compared: ComparedCell, targets: readonly ComparedTarget[]
       format: plan.format,
     });
   });
-  const named = curves.map((curve) => ({ ...curve, name: curve.target === DIRECT_CURVE ? "direct to the mock" : nameOf(curve.target) }));
-  return [...bars, renderCurveChart(`${cell.id}: latency by percentile, from the scheduled send time`, named)].join("\n");
+  const named = curves.map((curve) => ({
+    ...curve,
+    name: curve.target === DIRECT_CURVE ? "direct to the mock" : nameOf(curve.target),
+  }));
+  return [...bars, renderCurveChart(`${cell.id}: latency by percentile, from the scheduled send time`, named)].join(
+    "\n",
+  );
 }
 
 /** The product's name alone where only one of its profiles takes part: chart labels are short. */
@@ -168,7 +183,8 @@ function renderView(table: PlainTable, empty: string, leavesOut: string): string
 function renderTable({ header, rows, doubtful }: PlainTable & { readonly doubtful?: readonly boolean[] }): string {
   const head = header.map((each) => `<th>${escapeText(each)}</th>`).join("");
   const body = rows.map(
-    (cells, index) => `<tr${doubtful?.[index] === true ? ' class="doubtful"' : ""}>${cells.map((each) => `<td>${escapeText(each)}</td>`).join("")}</tr>`,
+    (cells, index) =>
+      `<tr${doubtful?.[index] === true ? ' class="doubtful"' : ""}>${cells.map((each) => `<td>${escapeText(each)}</td>`).join("")}</tr>`,
   );
   return `<div class="scroll"><table><thead><tr>${head}</tr></thead><tbody>${body.join("")}</tbody></table></div>`;
 }

@@ -2,7 +2,15 @@
 import { tabulateCell } from "./cell-table.ts";
 import type { ComparedCell, Comparison } from "./comparison.ts";
 import { describeCell } from "./format-figures.ts";
-import { insideTable, overloadTable, READING_NOTES, runLines, targetNotes, targetTable, type PlainTable } from "./report-parts.ts";
+import {
+  insideTable,
+  overloadTable,
+  READING_NOTES,
+  runLines,
+  targetNotes,
+  targetTable,
+  type PlainTable,
+} from "./report-parts.ts";
 
 /** Renders the Markdown report. */
 export function renderMarkdown(comparison: Comparison): string {

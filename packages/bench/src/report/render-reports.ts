@@ -25,7 +25,9 @@ export async function renderReports(runDirectory: string): Promise<Comparison> {
  */
 export async function renderShards(runDirectories: readonly string[], out: string): Promise<Comparison> {
   await loadHistograms();
-  const comparison = buildComparison(runDirectories.map((directory) => loadRun(new RunStore(directory), readInside(directory))));
+  const comparison = buildComparison(
+    runDirectories.map((directory) => loadRun(new RunStore(directory), readInside(directory))),
+  );
   mkdirSync(out, { recursive: true });
   writeFileSync(join(out, "comparison.json"), `${JSON.stringify(comparison, null, 2)}\n`);
   writeFileSync(join(out, "comparison.md"), renderMarkdown(comparison));

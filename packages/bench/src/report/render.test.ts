@@ -20,7 +20,12 @@ const comparison = buildComparison([
       targets: [
         targetRecord("one"),
         targetRecord("<two>|", { checksKey: false, notes: ["a & b"] }),
-        targetRecord("three", { availability: "n/a", reason: "not installed", installCommand: "npm i three", version: undefined }),
+        targetRecord("three", {
+          availability: "n/a",
+          reason: "not installed",
+          installCommand: "npm i three",
+          version: undefined,
+        }),
       ],
     }),
     [
@@ -129,14 +134,25 @@ describe("charts", () => {
   it("keep every bar within the picture, whatever the values", () => {
     const value = fc.option(fc.double({ min: -1e6, max: 1e9, noNaN: true }), { nil: undefined });
     fc.assert(
-      fc.property(fc.array(fc.array(value, { minLength: 2, maxLength: 2 }), { minLength: 1, maxLength: 9 }), (values) => {
-        const groups = values.map((own, index) => ({ label: `target ${index}`, values: own, isDoubtful: false }));
-        const svg = renderBarChart({ title: "t", quantity: "duration-us", series: ["p50", "p99"], groups, format: formatUs });
-        expect(svg).not.toMatch(/NaN|Infinity/);
-        for (const [, x, width] of svg.matchAll(/<rect class="series-\d" x="([\d.]+)" y="\d+" width="([\d.]+)" height="14"/g)) {
-          expect(Number(x) + Number(width)).toBeLessThanOrEqual(560 - 84);
-        }
-      }),
+      fc.property(
+        fc.array(fc.array(value, { minLength: 2, maxLength: 2 }), { minLength: 1, maxLength: 9 }),
+        (values) => {
+          const groups = values.map((own, index) => ({ label: `target ${index}`, values: own, isDoubtful: false }));
+          const svg = renderBarChart({
+            title: "t",
+            quantity: "duration-us",
+            series: ["p50", "p99"],
+            groups,
+            format: formatUs,
+          });
+          expect(svg).not.toMatch(/NaN|Infinity/);
+          for (const [, x, width] of svg.matchAll(
+            /<rect class="series-\d" x="([\d.]+)" y="\d+" width="([\d.]+)" height="14"/g,
+          )) {
+            expect(Number(x) + Number(width)).toBeLessThanOrEqual(560 - 84);
+          }
+        },
+      ),
     );
   });
 

@@ -23,7 +23,13 @@ export function targetTable(targets: readonly ComparedTarget[]): PlainTable {
   const rows = targets.map(({ name, kind, availability, version, versionNote, authentication, workers }) => {
     if (availability === "n/a") return [name, kind, "n/a", NOT_MEASURED, NOT_MEASURED];
     const stated = version ?? "unknown";
-    return [name, kind, versionNote === undefined ? stated : `${stated}: ${versionNote}`, warn(authentication), warn(workers)];
+    return [
+      name,
+      kind,
+      versionNote === undefined ? stated : `${stated}: ${versionNote}`,
+      warn(authentication),
+      warn(workers),
+    ];
   });
   return { header: ["target", "kind", "version", "authentication", "workers"], rows };
 }
@@ -35,7 +41,9 @@ function warn({ text, isWarning }: ComparedTarget["workers"]): string {
 /** Why a target is n/a, how it is installed, and its own remarks. */
 export function targetNotes(targets: readonly ComparedTarget[]): string[] {
   return targets.flatMap(({ name, availability, reason, installCommand, notes }) => [
-    ...(availability === "n/a" ? [`${name} is n/a: ${reason ?? "not installed"}. Install: ${installCommand ?? "see its documentation"}`] : []),
+    ...(availability === "n/a"
+      ? [`${name} is n/a: ${reason ?? "not installed"}. Install: ${installCommand ?? "see its documentation"}`]
+      : []),
     ...notes.map((note) => `${name}: ${note}`),
   ]);
 }
@@ -43,7 +51,19 @@ export function targetNotes(targets: readonly ComparedTarget[]): string[] {
 /** The overload view. */
 export function overloadTable({ rows }: OverloadView, targets: readonly ComparedTarget[]): PlainTable {
   return {
-    header: ["target", "cell", "offered", "window", "succeeded", "success", "requests/s", "mean", "p50", "p99", "RSS peak"],
+    header: [
+      "target",
+      "cell",
+      "offered",
+      "window",
+      "succeeded",
+      "success",
+      "requests/s",
+      "mean",
+      "p50",
+      "p99",
+      "RSS peak",
+    ],
     rows: rows.map((row) => [
       nameOf(row.target, targets),
       row.cell,
@@ -71,19 +91,32 @@ export function insideTable({ rows }: InsideView, targets: readonly ComparedTarg
   };
 }
 
-function durations(latency: { readonly mean: number; readonly p50: number; readonly p99: number } | undefined): string[] {
+function durations(
+  latency: { readonly mean: number; readonly p50: number; readonly p99: number } | undefined,
+): string[] {
   return latency === undefined
     ? [NOT_MEASURED, NOT_MEASURED, NOT_MEASURED]
     : [formatUs(latency.mean), formatUs(latency.p50), formatUs(latency.p99)];
 }
 
 /** Where and how a run was made. */
-export function runLines({ benchVersion, startedAt, endedAt, topology, hosts, instrumentScheduling, selfTest, command }: ComparedRun): string[] {
+export function runLines({
+  benchVersion,
+  startedAt,
+  endedAt,
+  topology,
+  hosts,
+  instrumentScheduling,
+  selfTest,
+  command,
+}: ComparedRun): string[] {
   const machines = hosts.map((host) => {
     const steal = host.stealFraction === undefined ? "unknown" : formatShare(host.stealFraction);
     return `${host.role} on ${host.hostname}: ${host.cpuModel}, ${host.cpus} CPUs, ${formatBytes(host.memoryBytes)}, kernel ${host.kernel}, Node ${host.node}, open files ${host.openFilesLimit ?? "unknown"}, load ${host.loadAverage.toFixed(1)}, steal ${steal}`;
   });
-  const checks = selfTest?.checks.map(({ name, passed, detail }) => `self-test ${name} ${passed ? "passed" : "FAILED"}: ${detail}`);
+  const checks = selfTest?.checks.map(
+    ({ name, passed, detail }) => `self-test ${name} ${passed ? "passed" : "FAILED"}: ${detail}`,
+  );
   return [
     `bench ${benchVersion}, ${startedAt} to ${endedAt ?? "(unfinished)"}, topology ${topology.id}${topology.isReference ? " (reference)" : ""}: ${topology.description}`,
     command,

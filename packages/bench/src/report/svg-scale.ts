@@ -26,7 +26,7 @@ const TICKS = 5;
 const SMALLEST = 0.001;
 
 /** The unit for values around `typical`. */
-export function unitFor(quantity: Quantity, typical: number): AxisUnit {
+function unitFor(quantity: Quantity, typical: number): AxisUnit {
   if (quantity === "bytes") return { name: "MiB", divisor: 2 ** 20 };
   if (quantity === "rate") return { name: "requests/s", divisor: 1 };
   if (typical < 1000) return { name: "µs", divisor: 1 };

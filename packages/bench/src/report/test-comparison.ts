@@ -124,7 +124,15 @@ export function overloadedLoad(): LoadRecord {
     brokenBodies: 0,
     statuses: {},
     connectionsPeak: 1024,
-    latencyUs: { count: 192_000, mean: 833_140, p50: 709_160, p90: 1_500_000, p99: 2_155_000, p999: 2_500_000, max: 3_000_000 },
+    latencyUs: {
+      count: 192_000,
+      mean: 833_140,
+      p50: 709_160,
+      p90: 1_500_000,
+      p99: 2_155_000,
+      p999: 2_500_000,
+      max: 3_000_000,
+    },
     generatorCpuShare: 0.1,
     mockCpuShare: 0.1,
     clockDriftMs: 0,
@@ -133,7 +141,11 @@ export function overloadedLoad(): LoadRecord {
 }
 
 /** A run as read from its directory. */
-export function loadedRun(run: RunRecord, rows: readonly CellSummary[], repetitions: readonly RepetitionRecord[] = []): LoadedRun {
+export function loadedRun(
+  run: RunRecord,
+  rows: readonly CellSummary[],
+  repetitions: readonly RepetitionRecord[] = [],
+): LoadedRun {
   return {
     run,
     summary: { format: RECORD_FORMAT, runId: run.runId, cells: rows },

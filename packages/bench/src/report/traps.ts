@@ -4,7 +4,10 @@ import type { AuthenticationCheck, TargetRecord, WorkerCheck } from "../contract
 import type { TrapEvidence, TrapFinding } from "./comparison.ts";
 
 /** What the probes say about a target's authentication over all its repetitions. */
-export function findAuthentication(target: Pick<TargetRecord, "checksKey">, evidence: readonly TrapEvidence[]): TrapFinding {
+export function findAuthentication(
+  target: Pick<TargetRecord, "checksKey">,
+  evidence: readonly TrapEvidence[],
+): TrapFinding {
   // A target that does not serve the good key either has shown nothing about keys.
   const checks = evidence
     .map(({ authentication }) => authentication)
@@ -12,10 +15,15 @@ export function findAuthentication(target: Pick<TargetRecord, "checksKey">, evid
     .filter(({ goodKeyStatus }) => goodKeyStatus === 200);
   const open = checks.find(({ isEnforced }) => !isEnforced);
   const [first] = checks;
-  if (first === undefined) return { text: "not shown: no probe with the good key was served", isWarning: target.checksKey };
-  if (open === undefined) return { text: `a key is checked on every request (${describeAnswers(first)})`, isWarning: false };
+  if (first === undefined)
+    return { text: "not shown: no probe with the good key was served", isWarning: target.checksKey };
+  if (open === undefined)
+    return { text: `a key is checked on every request (${describeAnswers(first)})`, isWarning: false };
   if (target.checksKey) {
-    return { text: `the key is NOT enforced although its configuration asks for it (${describeAnswers(open)})`, isWarning: true };
+    return {
+      text: `the key is NOT enforced although its configuration asks for it (${describeAnswers(open)})`,
+      isWarning: true,
+    };
   }
   return { text: `answers without a key, so it does less work (${describeAnswers(open)})`, isWarning: true };
 }
@@ -39,7 +47,10 @@ function describeWorkers({ cores, configured, processes, threads }: WorkerCheck)
     return { text: `${count(configured, "worker", "workers")} configured but only ${seen}`, isWarning: true };
   }
   if (configured < cores) {
-    return { text: `${count(configured, "worker", "workers")} for ${count(cores, "core", "cores")}: it cannot use them all; ${seen}`, isWarning: true };
+    return {
+      text: `${count(configured, "worker", "workers")} for ${count(cores, "core", "cores")}: it cannot use them all; ${seen}`,
+      isWarning: true,
+    };
   }
   return { text: `${count(configured, "worker", "workers")}; ${seen}`, isWarning: false };
 }

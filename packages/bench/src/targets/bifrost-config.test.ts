@@ -95,9 +95,16 @@ describe("Bifrost's configuration", () => {
     const config = JSON.parse(renderBifrostConfig(ADDRESSES)) as {
       readonly client: object;
       readonly framework: { readonly pricing: Readonly<Record<string, unknown>> };
-      readonly providers: Readonly<Record<string, { readonly network_config: object; readonly concurrency_and_buffer_size: object }>>;
+      readonly providers: Readonly<
+        Record<string, { readonly network_config: object; readonly concurrency_and_buffer_size: object }>
+      >;
     };
-    expect(config.client).toMatchObject({ initial_pool_size: 15_000, enforce_auth_on_inference: true, enable_logging: false, allow_direct_keys: false });
+    expect(config.client).toMatchObject({
+      initial_pool_size: 15_000,
+      enforce_auth_on_inference: true,
+      enable_logging: false,
+      allow_direct_keys: false,
+    });
     const urls = Object.entries(config.framework.pricing).filter(([name]) => name.endsWith("_url"));
     expect(urls).toHaveLength(3);
     for (const [, url] of urls) expect(url).toMatch(/^file:\/\/\/tmp\/work\//);
@@ -111,9 +118,15 @@ describe("Bifrost's configuration", () => {
 
   it("allows its key every model it has a price for, and by name: an empty list denies", () => {
     const config = JSON.parse(renderBifrostConfig(ADDRESSES)) as {
-      readonly governance: { readonly virtual_keys: readonly { readonly provider_configs: readonly { readonly allowed_models: readonly string[] }[] }[] };
+      readonly governance: {
+        readonly virtual_keys: readonly {
+          readonly provider_configs: readonly { readonly allowed_models: readonly string[] }[];
+        }[];
+      };
     };
-    const allowed = config.governance.virtual_keys.flatMap((key) => key.provider_configs.flatMap((each) => each.allowed_models));
+    const allowed = config.governance.virtual_keys.flatMap((key) =>
+      key.provider_configs.flatMap((each) => each.allowed_models),
+    );
     expect(allowed.toSorted()).toEqual(Object.keys(JSON.parse(renderPricing()) as object).toSorted());
   });
 });

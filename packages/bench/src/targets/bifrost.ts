@@ -17,7 +17,8 @@ const PATHS = {
   anthropic: "/anthropic/v1/messages",
 } as const;
 
-const UNVERIFIED = "Written from the public documentation and schema; this configuration was not run against a binary by its authors.";
+const UNVERIFIED =
+  "Written from the public documentation and schema; this configuration was not run against a binary by its authors.";
 
 function locate(context: LocateContext): Promise<Located> {
   return locateExecutable(
@@ -25,7 +26,8 @@ function locate(context: LocateContext): Promise<Located> {
       option: "bifrost.bin",
       variable: "BIFROST_BIN",
       names: ["bifrost-http"],
-      installCommand: "npx -y @maximhq/bifrost, or docker run -p 8080:8080 maximhq/bifrost (set BIFROST_BIN to the bifrost-http binary)",
+      installCommand:
+        "npx -y @maximhq/bifrost, or docker run -p 8080:8080 maximhq/bifrost (set BIFROST_BIN to the bifrost-http binary)",
       pinnedVersion: "2.2.4",
       askVersion: (executable) => readVersion(executable, ["-version"], /v?(\d+\.\d+\.\d+)/),
     },
@@ -33,13 +35,27 @@ function locate(context: LocateContext): Promise<Located> {
   );
 }
 
-function planFor(context: PlanContext, files: readonly { readonly name: string; readonly content: string }[]): LaunchPlan {
+function planFor(
+  context: PlanContext,
+  files: readonly { readonly name: string; readonly content: string }[],
+): LaunchPlan {
   const { executable, listenHost, listenPort, workDirectory } = context;
   return {
     kind: "process",
     command: executable,
     // The directory is fresh for every repetition, so no state of an earlier one is found there.
-    args: ["-app-dir", workDirectory, "-host", listenHost, "-port", String(listenPort), "-log-level", "error", "-log-style", "json"],
+    args: [
+      "-app-dir",
+      workDirectory,
+      "-host",
+      listenHost,
+      "-port",
+      String(listenPort),
+      "-log-level",
+      "error",
+      "-log-style",
+      "json",
+    ],
     environment: {},
     files,
     ready: { path: "/health", timeoutMs: 60_000 },
@@ -74,7 +90,10 @@ export const BIFROST_DEFAULTS: Target = {
   id: "bifrost-defaults",
   profile: "defaults",
   checksKey: false,
-  notes: ["Providers only, all else as shipped: inference is not authenticated. It may fetch prices at start.", UNVERIFIED],
+  notes: [
+    "Providers only, all else as shipped: inference is not authenticated. It may fetch prices at start.",
+    UNVERIFIED,
+  ],
   unsupported: { S8: "its defaults check no key" },
   traffic: clientTraffic({ key: undefined, paths: PATHS, models: BIFROST_MODELS }),
   plan: (context) => planFor(context, [{ name: "config.json", content: renderBifrostDefaults(context) }]),

@@ -6,7 +6,7 @@ import type { TargetTraffic } from "../contract/target.ts";
 export const UPSTREAM_KEY = "sk-upstream";
 
 /** Version header of the Anthropic API that the SDKs send. */
-export const ANTHROPIC_VERSION = "2023-06-01";
+const ANTHROPIC_VERSION = "2023-06-01";
 
 /** Model names of the mock's providers. */
 export const UPSTREAM_MODELS = {
@@ -36,7 +36,7 @@ export function clientTraffic({ key, paths, models }: ClientTrafficOptions): Tar
 }
 
 /** The key a request carries. An unknown one has the known one's shape, so that no target refuses it by its look alone. */
-export function keyFor(credential: Credential, key: string | undefined): string | undefined {
+function keyFor(credential: Credential, key: string | undefined): string | undefined {
   const known = key ?? PLACEHOLDER_KEY;
   if (credential === "absent") return undefined;
   return credential === "good" ? known : `${known}${UNKNOWN_KEY_SUFFIX}`;

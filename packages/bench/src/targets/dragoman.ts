@@ -23,7 +23,7 @@ const traffic = clientTraffic({
 });
 
 /** The configuration file of a profile, as JSON, which is YAML. */
-export function renderDragomanConfig(
+function renderDragomanConfig(
   { mockHost, mockPort }: Pick<PlanContext, "mockHost" | "mockPort">,
   profile: "P-min" | "P-prod",
 ): string {
@@ -40,7 +40,11 @@ export function renderDragomanConfig(
       },
       models: { [openai]: model("openai", openai), [anthropic]: model("anthropic", anthropic) },
       keys: [
-        { name: "bench", hash: `sha256:${createHash("sha256").update(KEY).digest("hex")}`, models: [openai, anthropic] },
+        {
+          name: "bench",
+          hash: `sha256:${createHash("sha256").update(KEY).digest("hex")}`,
+          models: [openai, anthropic],
+        },
       ],
       telemetry: { logLevel: profile === "P-min" ? "error" : "info", requestLog: profile === "P-prod" },
     },
@@ -52,7 +56,16 @@ export function renderDragomanConfig(
 function planProfile(profile: "P-min" | "P-prod"): (context: PlanContext) => LaunchPlan {
   return (context) => {
     const { command, args } = asCommand(context.executable);
-    const serve = [...args, "serve", "--config", "dragoman.json", "--host", context.listenHost, "--port", String(context.listenPort)];
+    const serve = [
+      ...args,
+      "serve",
+      "--config",
+      "dragoman.json",
+      "--host",
+      context.listenHost,
+      "--port",
+      String(context.listenPort),
+    ];
     // The request log goes to a file, as a service manager would have it; through a pipe it would cost the bench its reading.
     const start =
       profile === "P-min"
@@ -113,6 +126,8 @@ export const DRAGOMAN_PROD: Target = {
   id: "dragoman-prod",
   label: "Dragoman",
   profile: "P-prod",
-  notes: ["P-min with the request log on, written to a file. The standalone server of this version has no limits and no journal to turn on."],
+  notes: [
+    "P-min with the request log on, written to a file. The standalone server of this version has no limits and no journal to turn on.",
+  ],
   plan: planProfile("P-prod"),
 };

@@ -12,7 +12,13 @@ const MALICIOUS_VERSIONS: readonly string[] = ["1.82.7", "1.82.8"];
 const INSTALL = `python3 -m venv DIR && DIR/bin/pip install 'litellm[proxy]==${PINNED}' (set LITELLM_BIN to DIR/bin/litellm)`;
 const MASTER_KEY = "sk-bench-master";
 
-const MODELS = { openai: "chat", anthropic: "claude", embeddings: "embeddings", cross: "chat", unknown: "no-such-model" } as const;
+const MODELS = {
+  openai: "chat",
+  anthropic: "claude",
+  embeddings: "embeddings",
+  cross: "chat",
+  unknown: "no-such-model",
+} as const;
 const PATHS = {
   "openai-chat": "/v1/chat/completions",
   "openai-responses": "/v1/responses",
@@ -39,7 +45,7 @@ const ENVIRONMENT: Readonly<Record<string, string>> = {
 type Addresses = Pick<PlanContext, "mockHost" | "mockPort">;
 
 /** The comparison's configuration, as JSON, which is YAML. */
-export function renderLitellmConfig(addresses: Addresses): string {
+function renderLitellmConfig(addresses: Addresses): string {
   const settings = {
     litellm_settings: {
       request_timeout: 60,
@@ -68,7 +74,7 @@ export function renderLitellmConfig(addresses: Addresses): string {
 }
 
 /** Models only: no master key, so every caller is served. */
-export function renderLitellmDefaults(addresses: Addresses): string {
+function renderLitellmDefaults(addresses: Addresses): string {
   return JSON.stringify({ model_list: modelList(addresses) }, null, 2);
 }
 
@@ -117,7 +123,11 @@ async function locate(context: LocateContext): Promise<Located> {
     context,
   );
   if (!located.found || located.version === undefined || !MALICIOUS_VERSIONS.includes(located.version)) return located;
-  return { found: false, reason: `version ${located.version} is a malicious upload and is not started`, installCommand: INSTALL };
+  return {
+    found: false,
+    reason: `version ${located.version} is a malicious upload and is not started`,
+    installCommand: INSTALL,
+  };
 }
 
 /** The variable may name the executable or the folder of the virtual environment. */
@@ -154,7 +164,9 @@ export const LITELLM_DEFAULTS: Target = {
   id: "litellm-defaults",
   profile: "defaults",
   checksKey: false,
-  notes: ["Models only: no --num_workers and no master key, so it checks no key. It fetches its cost map at start where it can."],
+  notes: [
+    "Models only: no --num_workers and no master key, so it checks no key. It fetches its cost map at start where it can.",
+  ],
   unsupported: { S8: "its defaults check no key" },
   traffic: clientTraffic({ key: undefined, paths: PATHS, models: MODELS }),
   plan: (context) => plan(context, false),

@@ -45,7 +45,7 @@ function findAny(names: readonly string[], path: string | undefined): string | u
 }
 
 /** What to print about a version that is not the one the configuration was written for. */
-export function noteOn(version: string | undefined, pinned: string | undefined): string | undefined {
+function noteOn(version: string | undefined, pinned: string | undefined): string | undefined {
   if (pinned === undefined || version === pinned) return undefined;
   if (version === undefined) return `it does not say its version; the configuration is written for ${pinned}`;
   return `version ${version} instead of ${pinned}, for which the configuration is written`;

@@ -23,7 +23,7 @@ const PATHS: Readonly<Partial<Record<TrafficDialect, string>>> = {
 };
 
 /** The route of a request, as the header `x-portkey-config` carries it. */
-export function renderPortkeyRoute(dialect: TrafficDialect, { mockHost, mockPort }: TrafficContext): string {
+function renderPortkeyRoute(dialect: TrafficDialect, { mockHost, mockPort }: TrafficContext): string {
   const provider = dialect === "anthropic" ? "anthropic" : "openai";
   const model =
     dialect === "anthropic"
@@ -54,7 +54,9 @@ async function locate(context: LocateContext): Promise<Located> {
   );
   if (!located.found) return located;
   const modules = join(located.executable, "..", "..", "..", "..");
-  const wrong = Object.entries(OVERRIDES).filter(([name, version]) => versionIn(join(modules, name, "package.json")) !== version);
+  const wrong = Object.entries(OVERRIDES).filter(
+    ([name, version]) => versionIn(join(modules, name, "package.json")) !== version,
+  );
   if (wrong.length === 0) return located;
   const note = `installed without the overrides ${wrong.map(([name, version]) => `${name} ${version}`).join(", ")}: its streams may fail`;
   return { ...located, versionNote: located.versionNote === undefined ? note : `${located.versionNote}; ${note}` };

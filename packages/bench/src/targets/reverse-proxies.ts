@@ -6,7 +6,7 @@ import { locateExecutable, readVersion } from "./locate-executable.ts";
 type Addresses = Pick<PlanContext, "listenHost" | "listenPort" | "mockHost" | "mockPort" | "cores">;
 
 /** Configuration of nginx. Bodies stay in memory: a temporary file would measure the disk. */
-export function renderNginxConfig({ listenHost, listenPort, mockHost, mockPort, cores }: Addresses): string {
+function renderNginxConfig({ listenHost, listenPort, mockHost, mockPort, cores }: Addresses): string {
   return `worker_processes ${cores};
 daemon off;
 pid nginx.pid;
@@ -44,7 +44,7 @@ http {
 }
 
 /** Configuration of HAProxy. */
-export function renderHaproxyConfig({ listenHost, listenPort, mockHost, mockPort, cores }: Addresses): string {
+function renderHaproxyConfig({ listenHost, listenPort, mockHost, mockPort, cores }: Addresses): string {
   return `global
   nbthread ${cores}
 defaults
@@ -75,7 +75,11 @@ const BLIND = {
 } as const;
 const READY = { path: "/v1/models", timeoutMs: 10_000 } as const;
 
-function locateWith(name: "nginx" | "haproxy", versionFlag: string, pattern: RegExp): (context: LocateContext) => Promise<Located> {
+function locateWith(
+  name: "nginx" | "haproxy",
+  versionFlag: string,
+  pattern: RegExp,
+): (context: LocateContext) => Promise<Located> {
   return (context) =>
     locateExecutable(
       {

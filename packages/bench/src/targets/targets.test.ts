@@ -46,15 +46,18 @@ describe("every compared target", () => {
     for (const id of ids) expect(id).toMatch(/^[a-z0-9-]+$/);
   });
 
-  it.each(COMPARED_TARGETS.map((target) => [target.id, target] as const))("%s plans purely, with both addresses", (_id, target) => {
-    const plan = planOf(target);
-    expect(target.plan(CONTEXT)).toEqual(plan);
-    const everything = JSON.stringify([plan, DIALECTS.map((dialect) => headers(target, dialect, "good"))]);
-    expect(everything).toContain("40001");
-    expect(everything).toContain("40002");
-    expect(plan.ready.path).toMatch(/^\//);
-    expect(plan.files.every(({ name }) => !name.startsWith("/"))).toBe(true);
-  });
+  it.each(COMPARED_TARGETS.map((target) => [target.id, target] as const))(
+    "%s plans purely, with both addresses",
+    (_id, target) => {
+      const plan = planOf(target);
+      expect(target.plan(CONTEXT)).toEqual(plan);
+      const everything = JSON.stringify([plan, DIALECTS.map((dialect) => headers(target, dialect, "good"))]);
+      expect(everything).toContain("40001");
+      expect(everything).toContain("40002");
+      expect(plan.ready.path).toMatch(/^\//);
+      expect(plan.files.every(({ name }) => !name.startsWith("/"))).toBe(true);
+    },
+  );
 
   it.each(COMPARED_TARGETS.filter(({ checksKey }) => checksKey).map((target) => [target.id, target] as const))(
     "%s sends another key, and none, where the probe asks for it",
@@ -74,11 +77,14 @@ describe("every compared target", () => {
     },
   );
 
-  it.each(COMPARED_TARGETS.map((target) => [target.id, target] as const))("%s says how to install it when it is not found", async (_id, target) => {
-    const located = await target.locate({ environment: { PATH: folder }, options: {} });
-    expect(located).toMatchObject({ found: false, reason: expect.stringMatching(/not installed/) as unknown });
-    expect(located.found ? "" : located.installCommand).not.toBe("");
-  });
+  it.each(COMPARED_TARGETS.map((target) => [target.id, target] as const))(
+    "%s says how to install it when it is not found",
+    async (_id, target) => {
+      const located = await target.locate({ environment: { PATH: folder }, options: {} });
+      expect(located).toMatchObject({ found: false, reason: expect.stringMatching(/not installed/) as unknown });
+      expect(located.found ? "" : located.installCommand).not.toBe("");
+    },
+  );
 });
 
 describe("workers", () => {
@@ -150,7 +156,11 @@ describe("Portkey", () => {
     mkdirSync(join(home, "node_modules", "hono"), { recursive: true });
     writeFileSync(join(home, "node_modules", "hono", "package.json"), '{"version":"4.9.7"}');
     const located = await find("portkey").locate({ environment: { PORTKEY_DIR: home }, options: {} });
-    expect(located).toMatchObject({ found: true, version: "1.15.2", versionNote: expect.stringContaining("@hono/node-server 1.13.8") as unknown });
+    expect(located).toMatchObject({
+      found: true,
+      version: "1.15.2",
+      versionNote: expect.stringContaining("@hono/node-server 1.13.8") as unknown,
+    });
     expect(located.found ? located.versionNote : "").not.toContain("hono 4.9.7");
   });
 });
@@ -158,7 +168,8 @@ describe("Portkey", () => {
 describe("Dragoman", () => {
   it("logs requests at P-prod only, into a file", () => {
     const logs = (id: string): boolean =>
-      (JSON.parse(planOf(find(id)).files[0]?.content ?? "") as { readonly telemetry: { readonly requestLog: boolean } }).telemetry.requestLog;
+      (JSON.parse(planOf(find(id)).files[0]?.content ?? "") as { readonly telemetry: { readonly requestLog: boolean } })
+        .telemetry.requestLog;
     expect([logs("dragoman"), logs("dragoman-prod")]).toEqual([false, true]);
     expect(planOf(find("dragoman-prod")).args.join(" ")).toContain(">request.log");
   });

@@ -36,7 +36,7 @@ export async function runAttempts(exchange: Exchange, plan: Plan, model: Resolve
     const { result, credential } = await runOne(exchange, candidate);
     attemptsOnDeployment += 1;
     if (result.kind !== "failed") {
-      if (result.kind === "broken") exchange.noteError(result.error);
+      if (result.kind === "broken") exchange.answers.note(result.error);
       return null;
     }
     failures.push({ error: result.error, answer: result.answer, candidate });
@@ -180,7 +180,7 @@ function answerEstimate(exchange: Exchange, model: ResolvedModel): boolean {
   if (exchange.operation !== "count-tokens" || model.model.options["countEstimate"] !== true || document === null)
     return false;
   exchange.count("tokens_estimated");
-  exchange.answerLocally(client.encodeTokenCount(client.estimateInputTokens(document)));
+  exchange.answers.local(client.encodeTokenCount(client.estimateInputTokens(document)));
   return true;
 }
 
@@ -204,7 +204,7 @@ function report(exchange: Exchange, failures: readonly FailedAttempt[]): Neutral
   if (chosen === undefined) return null;
   const verbatim = verbatimBody(chosen);
   if (verbatim === null || !exchange.delivery.isIdle) return chosen.error;
-  exchange.answerVerbatim(chosen.answer?.status ?? 400, chosen.error, verbatim);
+  exchange.answers.verbatim(chosen.answer?.status ?? 400, chosen.error, verbatim);
   return null;
 }
 

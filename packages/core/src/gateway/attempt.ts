@@ -15,6 +15,7 @@ import { readUpstreamRequestId } from "./answer-headers.ts";
 import type { AnswerOutlet, AnswerReader } from "./answer-reader.ts";
 import { TranslateStreamReader } from "./answer-translate-stream.ts";
 import { chooseReader } from "./choose-reader.ts";
+import { CommitApproval } from "./commit-approval.ts";
 import { Deadline, type Deadlines } from "./deadlines.ts";
 import type { Delivery } from "./delivery.ts";
 import { brokenAnswer, internalFailure, transportFailure, upstreamTimeout } from "./failures.ts";
@@ -101,8 +102,7 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
   #isComplete = false;
   #isAbandoned = false;
   #isPaused = false;
-  /** What waits for the commit hooks; null while none decides. */
-  #deferred: (() => void)[] | null = null;
+  readonly #approval: CommitApproval = new CommitApproval();
   #isTransportOver = false;
   #trailingTimer: Timer | null = null;
   #onTrailingOver: (() => void) | null = null;
@@ -217,7 +217,7 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
   // --- what a reader does with the answer
 
   write(bytes: Uint8Array): void {
-    if (this.#state === "settled" || this.#defer(() => this.write(bytes))) return;
+    if (this.#state === "settled" || this.#approval.defer(() => this.write(bytes))) return;
     if (this.#isCommitted) {
       this.#host.delivery.push(bytes);
       // Only what the client sees is a sign of life for it: an upstream's pings may end here.
@@ -228,7 +228,7 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
   }
 
   commit(): void {
-    if (this.#isCommitted || this.#state === "settled" || this.#deferred !== null) return;
+    if (this.#isCommitted || this.#state === "settled" || this.#approval.isPending) return;
     this.#whenApproved(() => this.#openGate());
   }
 
@@ -255,14 +255,14 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
 
   complete(): void {
     // A reader goes on to the end of its chunk also when a write of it was too much and has failed the attempt.
-    if (this.#state === "settled" || this.#defer(() => this.complete())) return;
+    if (this.#state === "settled" || this.#approval.defer(() => this.complete())) return;
     this.#isComplete = true;
     this.#host.delivery.end();
     this.#settle({ kind: "answered" });
   }
 
   fail(error: NeutralError, forwarded: boolean): void {
-    if (this.#state === "settled" || this.#defer(() => this.fail(error, forwarded))) return;
+    if (this.#state === "settled" || this.#approval.defer(() => this.fail(error, forwarded))) return;
     if (!this.#isCommitted) {
       this.#gate.discard();
       this.#settle({ kind: "failed", error, answer: null });
@@ -285,14 +285,11 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
       commit();
       return;
     }
-    this.#deferred = [];
     this.#call?.pause();
-    void approval.then((error) => this.#onApproval(error, commit));
+    void this.#approval.decide(approval, (error, deferred) => this.#onApproval(error, [commit, ...deferred]));
   }
 
-  #onApproval(error: NeutralError | null, commit: () => void): void {
-    const deferred = this.#deferred ?? [];
-    this.#deferred = null;
+  #onApproval(error: NeutralError | null, actions: readonly (() => void)[]): void {
     if (this.#state === "settled") return;
     if (error !== null) {
       this.#isOwnAbort = true;
@@ -300,19 +297,11 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
       return;
     }
     try {
-      commit();
-      for (const action of deferred) action();
+      for (const action of actions) action();
     } catch (thrown) {
       this.#onThrown(thrown);
     }
     if (!this.#isPaused) this.#call?.resume();
-  }
-
-  /** Keeps an action until the commit hooks have decided; false when nothing is being decided. */
-  #defer(action: () => void): boolean {
-    if (this.#deferred === null) return false;
-    this.#deferred.push(action);
-    return true;
   }
 
   // --- what the exchange reports

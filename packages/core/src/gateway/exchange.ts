@@ -5,11 +5,11 @@
 import type { Snapshot } from "../config/index.ts";
 import type { AnswerContext, ClientDialect, HeaderList, Issue, RequestHead, RouteMatch } from "../dialect/index.ts";
 import type { NeutralError, NeutralRequest, Operation } from "../ir/index.ts";
-import type { Document, JsonSyntaxError, Scanner, ScannerPool } from "../json/index.ts";
+import type { Document, ScannerPool } from "../json/index.ts";
 import type { PlanCandidate } from "../route/index.ts";
 import { announcesBody } from "./announced-body.ts";
-import { buildJsonHeaders, buildStreamHeaders, type AnswerHeaderParts } from "./answer-headers.ts";
 import type { Attempt, AttemptHost } from "./attempt.ts";
+import { ClientAnswers, type AnswerSource } from "./client-answers.ts";
 import { Deadline, Deadlines, type DeadlineName } from "./deadlines.ts";
 import { Delivery, type DeliveryHost } from "./delivery.ts";
 import type { Engine } from "./engine.ts";
@@ -27,6 +27,7 @@ import type {
   Ticket,
   UpstreamClient,
 } from "./ports.ts";
+import { RequestBody } from "./request-body.ts";
 
 /** What an exchange starts from. */
 export interface ExchangeStart {
@@ -43,7 +44,7 @@ export interface ExchangeStart {
 
 const NO_HEAD: RequestHead = { model: "", modelNode: -1, stream: false, facts: null };
 
-export class Exchange implements AttemptHost, DeliveryHost {
+export class Exchange implements AttemptHost, DeliveryHost, AnswerSource {
   readonly requestId: string;
   readonly startedMs: number;
   readonly engine: Engine;
@@ -54,9 +55,10 @@ export class Exchange implements AttemptHost, DeliveryHost {
   readonly request: ClientRequest;
   readonly delivery: Delivery;
   readonly deadlines: Deadlines;
+  readonly requestBody: RequestBody;
+  readonly answers: ClientAnswers;
   principal: Principal | null;
   ticket: Ticket | null = null;
-  document: Document | null = null;
   head: RequestHead = NO_HEAD;
   neutral: NeutralRequest | null = null;
   neutralError: NeutralError | null = null;
@@ -70,11 +72,6 @@ export class Exchange implements AttemptHost, DeliveryHost {
   isExpired = false;
   /** Place in the gateway's list of running exchanges. */
   runningSlot = -1;
-  #body: BodyBuffer | null = null;
-  #holdsBody = false;
-  #scanner: Scanner | null = null;
-  #status = 0;
-  #error: NeutralError | null = null;
   #isUnderPressure = false;
   #isClientReleased = false;
   #wakeUp: (() => void) | null = null;
@@ -94,6 +91,8 @@ export class Exchange implements AttemptHost, DeliveryHost {
     this.requestId = `req_${engine.ports.random.id(24)}`;
     this.startedMs = engine.ports.clock.nowMs();
     this.hasUnreadBody = announcesBody(start.request);
+    this.requestBody = new RequestBody(engine.scanners);
+    this.answers = new ClientAnswers(this);
     this.deadlines = new Deadlines(engine.ports.clock, (name) => this.#onDue(name));
     this.#delivered = new Promise((resolve) => {
       this.#resolveDelivered = resolve;
@@ -133,34 +132,19 @@ export class Exchange implements AttemptHost, DeliveryHost {
     return operation === "count-tokens" || operation === "embed" ? operation : "generate";
   }
   get body(): BodyBuffer {
-    if (this.#body === null) throw new Error("An attempt was started before the body was read.");
-    return this.#body;
+    return this.requestBody.buffer;
   }
-
-  /** Takes over the body; the exchange holds it until no attempt can follow. */
-  keepBody(body: BodyBuffer): void {
-    this.#body = body;
-    this.#holdsBody = true;
+  get document(): Document | null {
+    return this.requestBody.document;
   }
-
-  /** Scans the body; the document is valid until no attempt can follow. */
-  scanBody(): Document | JsonSyntaxError {
-    const { bytes } = this.body;
-    this.#scanner = this.engine.scanners.take(bytes.byteLength);
-    this.document = this.#scanner.scan(bytes);
-    // A scanner that returns no document has set its error.
-    return this.document ?? (this.#scanner.error as JsonSyntaxError);
+  get upstreamRequestId(): string | null {
+    return this.attempt?.upstreamRequestId ?? null;
   }
 
   /** No attempt can follow. */
   onCommit(): void {
-    if (!this.#holdsBody) return;
-    this.#holdsBody = false;
-    this.document = null;
     this.neutral = null;
-    if (this.#scanner !== null) this.engine.scanners.give(this.#scanner);
-    this.#scanner = null;
-    this.#body?.release();
+    this.requestBody.release();
   }
 
   answerContext(candidate: PlanCandidate): AnswerContext {
@@ -181,47 +165,15 @@ export class Exchange implements AttemptHost, DeliveryHost {
   }
 
   openAnswer(attempt: Attempt, isStream: boolean): void {
-    if (this.delivery.isIdle) this.#status = 200;
-    const parts = this.#headerParts(attempt.upstreamRequestId);
-    this.delivery.open(200, isStream ? buildStreamHeaders(parts) : buildJsonHeaders(parts));
+    this.answers.open(isStream, attempt.upstreamRequestId);
     this.deadlines.clear(Deadline.commitAfter);
     if (isStream) this.deadlines.set(Deadline.keepAlive, this.keepAliveMs);
   }
 
   answerWhole(attempt: Attempt, body: Uint8Array): void {
-    if (this.delivery.isIdle) this.#status = 200;
-    this.delivery.whole(200, buildJsonHeaders(this.#headerParts(attempt.upstreamRequestId)), body, false);
+    this.answers.whole(body, attempt.upstreamRequestId);
   }
 
-  // --- answers of the gateway's own
-
-  /** A local answer, such as a model list. */
-  answerLocally(body: Uint8Array): void {
-    if (this.delivery.isIdle) this.#status = 200;
-    this.delivery.whole(200, buildJsonHeaders(this.#headerParts(null)), body, this.hasUnreadBody);
-  }
-
-  /** The upstream's own error body, for clients that match its wording. */
-  answerVerbatim(status: number, error: NeutralError, body: Uint8Array): void {
-    this.#error = error;
-    const encoded = this.client.encodeError(error, {
-      requestId: this.requestId,
-      hasFallenBack: this.deploymentsTried > 1,
-    });
-    this.#answerError(status, encoded.headers, body);
-  }
-
-  /** An error in the client's dialect: a plain answer while nothing was written, an error event after that. */
-  answerError(error: NeutralError): void {
-    if (this.#error === null) this.#error = error;
-    const encoded = this.client.encodeError(error, {
-      requestId: this.requestId,
-      hasFallenBack: this.deploymentsTried > 1,
-    });
-    this.#answerError(encoded.status, encoded.headers, encoded.body);
-  }
-
-  /** Something threw that should not have: a defect, for the log. */
   /** What hooks are told of this exchange. */
   hookView(): HookView | null {
     if (this.principal === null) return null;
@@ -251,53 +203,17 @@ export class Exchange implements AttemptHost, DeliveryHost {
 
   /** Puts a hook's body in the place of the client's; everything that follows reads the new one. */
   replaceBody(body: BodyBuffer): void {
-    this.onCommit();
-    this.keepBody(body);
+    this.neutral = null;
     this.neutralError = null;
+    this.requestBody.keep(body);
   }
 
+  /** Something threw that should not have: a defect, for the log. */
   reportDefect(thrown: unknown): void {
     this.engine.ports.logger.error(
       { requestId: this.requestId, error: describeThrown(thrown) },
       "an exchange failed inside the gateway",
     );
-  }
-
-  /** Remembers what went wrong after the answer had begun. */
-  noteError(error: NeutralError): void {
-    this.#error = error;
-  }
-
-  #answerError(status: number, dialectHeaders: HeaderList, body: Uint8Array): void {
-    if (this.delivery.isOpen) {
-      if (this.#error !== null)
-        this.delivery.push(this.client.encodeStreamError(this.#error, { requestId: this.requestId }));
-      this.delivery.end();
-      return;
-    }
-    if (!this.delivery.isIdle) return;
-    this.#status = status;
-    const headers = [...buildJsonHeaders(this.#headerParts(this.attempt?.upstreamRequestId ?? null))];
-    appendMissing(headers, dialectHeaders);
-    this.delivery.whole(status, headers, body, this.hasUnreadBody);
-  }
-
-  #headerParts(upstreamRequestId: string | null): AnswerHeaderParts {
-    const { debugHeaders } = this.snapshot.server;
-    const isDebug = debugHeaders === "on" || (debugHeaders === "key" && this.principal?.debug === true);
-    return {
-      client: this.client,
-      requestId: this.requestId,
-      generation: this.snapshot.generation,
-      upstreamRequestId,
-      debug: isDebug
-        ? {
-            deploymentId: this.candidate?.deployment.id ?? null,
-            attempts: this.attemptsStarted,
-            issues: this.candidate?.issues ?? [],
-          }
-        : null,
-    };
   }
 
   // --- the client's side
@@ -373,8 +289,8 @@ export class Exchange implements AttemptHost, DeliveryHost {
       principalId: this.principal?.id ?? null,
       model: this.head.model === "" ? null : this.head.model,
       isStream: this.isStream,
-      status: this.#status === 0 ? 499 : this.#status,
-      error: this.#error,
+      status: this.answers.status,
+      error: this.answers.error,
       isClientGone: this.isClientGone,
       deploymentId: this.candidate?.deployment.id ?? null,
       attempts: this.settlements,
@@ -418,8 +334,7 @@ export class Exchange implements AttemptHost, DeliveryHost {
   /** The client gets its status and keep-alives while nothing has come yet; falling back stays possible. */
   #openWaiting(): void {
     if (!this.delivery.isIdle) return;
-    this.#status = 200;
-    this.delivery.open(200, buildStreamHeaders(this.#headerParts(null)));
+    this.answers.open(true, null);
     this.delivery.push(this.client.keepAlive);
     this.deadlines.set(Deadline.keepAlive, this.keepAliveMs);
   }
@@ -428,13 +343,3 @@ export class Exchange implements AttemptHost, DeliveryHost {
 /** Stack for the log: code positions and messages of our own errors, never body content. */
 const describeThrown = (thrown: unknown): string =>
   thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
-
-/** Dialects name the request id in their error headers too: what is there already stays. */
-const appendMissing = (headers: string[], extra: HeaderList): void => {
-  for (let index = 0; index + 1 < extra.length; index += 2) {
-    const name = extra[index] as string;
-    let isThere = false;
-    for (let known = 0; known < headers.length; known += 2) if (headers[known] === name) isThere = true;
-    if (!isThere) headers.push(name, extra[index + 1] as string);
-  }
-};

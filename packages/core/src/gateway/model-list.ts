@@ -15,7 +15,7 @@ export function listModels(exchange: Exchange, operation: "list-models" | "get-m
     const resolved = exchange.snapshot.findModel(id);
     if (resolved === null || !(isModelAllowed(allowed, id) || isModelAllowed(allowed, resolved.model.name)))
       return unknownModel(id);
-    exchange.answerLocally(client.encodeModel(listed(resolved.model, id, exchange.engine.startedMs)));
+    exchange.answers.local(client.encodeModel(listed(resolved.model, id, exchange.engine.startedMs)));
     return null;
   }
   const names = visible.flatMap((model) =>
@@ -23,7 +23,7 @@ export function listModels(exchange: Exchange, operation: "list-models" | "get-m
   );
   const encoded = client.encodeModelList(names, route?.query ?? "");
   if (!encoded.ok) return encoded.error;
-  exchange.answerLocally(encoded.body);
+  exchange.answers.local(encoded.body);
   return null;
 }
 

@@ -26,9 +26,9 @@ import type { BodyBuffer } from "./ports.ts";
 export async function runExchange(exchange: Exchange, refusal: NeutralError | null): Promise<void> {
   try {
     const error = refusal ?? (await serve(exchange));
-    if (error !== null) exchange.answerError(error);
+    if (error !== null) exchange.answers.refuse(error);
     // A step that ends without an answer or an error is a defect; the client must not wait for it.
-    else if (exchange.delivery.isIdle) exchange.answerError(internalFailure());
+    else if (exchange.delivery.isIdle) exchange.answers.refuse(internalFailure());
   } catch (thrown) {
     exchange.reportDefect(thrown);
     endAfterDefect(exchange);
@@ -51,7 +51,7 @@ export async function runExchange(exchange: Exchange, refusal: NeutralError | nu
 /** The dialect that failed may fail again when it is to write the error: then the connection is all that is left to tell by. */
 function endAfterDefect(exchange: Exchange): void {
   try {
-    if (exchange.delivery.isIdle) exchange.answerError(internalFailure());
+    if (exchange.delivery.isIdle) exchange.answers.refuse(internalFailure());
   } catch (thrown) {
     exchange.reportDefect(thrown);
   }
@@ -129,13 +129,13 @@ async function readBody(exchange: Exchange): Promise<NeutralError | null> {
   const reading = await exchange.request.readBody(maxBodyBytes);
   if (!reading.ok) return bodyFailure(reading.reason, maxBodyBytes);
   exchange.hasUnreadBody = false;
-  exchange.keepBody(reading.body);
+  exchange.requestBody.keep(reading.body);
   return readRequest(exchange);
 }
 
 /** Scans the body that the exchange holds and reads its head. */
 function readRequest(exchange: Exchange): NeutralError | null {
-  const document = exchange.scanBody();
+  const document = exchange.requestBody.scan();
   if ("code" in document) return jsonFailure(document);
   if (exchange.route === null) return internalFailure();
   const head = exchange.client.readHead(document, exchange.route);
