@@ -35,6 +35,7 @@ export type {
 } from "./json/index.ts";
 export {
   eventsOfResponse,
+  isContentBearing,
   isEmptyText,
   isSlice,
   numToNumber,

@@ -120,18 +120,23 @@ function blockProblems(events: readonly { readonly type: string; readonly value:
   for (const { type, value } of events) {
     const index = valueAt(value, "index");
     if (type === "content_block_start") {
-      if (open !== undefined) problems.push(`block ${String(index)} starts inside block ${String(open)}`);
-      if (index !== next) problems.push(`block ${String(index)} comes where ${next} is due`);
+      if (open !== undefined) problems.push(`block ${show(index)} starts inside block ${show(open)}`);
+      if (index !== next) problems.push(`block ${show(index)} comes where ${next} is due`);
       open = index;
       next += 1;
     }
     if (type === "content_block_delta" && index !== open)
-      problems.push(`a delta of block ${String(index)} outside of it`);
+      problems.push(`a delta of block ${show(index)} outside of it`);
     if (type === "content_block_stop") {
-      if (index !== open) problems.push(`block ${String(index)} stops without having started`);
+      if (index !== open) problems.push(`block ${show(index)} stops without having started`);
       open = undefined;
     }
-    if (type === "message_stop" && open !== undefined) problems.push(`block ${String(open)} is not closed`);
+    if (type === "message_stop" && open !== undefined) problems.push(`block ${show(open)} is not closed`);
   }
   return problems;
+}
+
+/** An index as it was sent, which may be anything. */
+function show(value: unknown): string {
+  return JSON.stringify(value) ?? "none";
 }

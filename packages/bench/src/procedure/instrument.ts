@@ -7,6 +7,7 @@ import type { Host, StartedMock } from "../host/host.ts";
 import { LocalHost } from "../host/local-host.ts";
 import { mayUseRealtime } from "../host/pinning.ts";
 import { MockClient } from "../mock/mock-client.ts";
+import { runningGenerators } from "../resources/neighbours.ts";
 import { assignCores, shareCores } from "../topology/assign-cores.ts";
 import type { Topology } from "../topology/topologies.ts";
 import { LoadRunner } from "./load-runner.ts";
@@ -30,6 +31,8 @@ export interface Instrument {
   readonly areCoresShared: boolean;
   /** Generator and mock run with real-time scheduling. */
   readonly isRealtime: boolean;
+  /** Generators of other runs on this host at the start. */
+  readonly foreignGenerators: number;
   readonly mock: StartedMock;
   readonly mockClient: MockClient;
   readonly runner: LoadRunner;
@@ -56,6 +59,7 @@ export function createLocalHost(
 /** Starts mock and generator. */
 export async function startInstrument(options: InstrumentOptions): Promise<Instrument> {
   await loadHistograms();
+  const foreignGenerators = runningGenerators().length;
   const localHost = createLocalHost(options.environment);
   const mockHost = options.mockAgent === undefined ? localHost : new AgentHost(options.mockAgent);
   const gatewayHost = options.gatewayAgent === undefined ? localHost : new AgentHost(options.gatewayAgent);
@@ -88,6 +92,7 @@ export async function startInstrument(options: InstrumentOptions): Promise<Instr
     gatewayCores: cores.gatewayCores,
     areCoresShared: cores.areCoresShared,
     isRealtime,
+    foreignGenerators,
     mock,
     mockClient,
     runner,

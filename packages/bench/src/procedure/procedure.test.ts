@@ -216,7 +216,7 @@ describe("authentication", () => {
 
 describe("publishing", () => {
   it("is allowed only on a passed reference with its own repetitions", () => {
-    const passed = { selfTestPassed: true, hasAllRepetitions: true };
+    const passed = { selfTestPassed: true, hasAllRepetitions: true, isAlone: true };
     expect(reasonsAgainstPublishing(findTopology("ref-4"), passed)).toEqual([]);
     expect(reasonsAgainstPublishing(findTopology("ref-4"), { ...passed, selfTestPassed: false })).toEqual([
       "the self-test did not pass",

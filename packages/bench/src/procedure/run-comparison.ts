@@ -166,6 +166,7 @@ async function openRun(
     notPublishable: reasonsAgainstPublishing(topology, {
       selfTestPassed: selfTest.passed,
       hasAllRepetitions: task.repetitions === undefined,
+      isAlone: instrument.foreignGenerators === 0,
     }),
     command: task.command,
   };
@@ -174,11 +175,16 @@ async function openRun(
 /** Reasons why a run must not be published; empty when it may. */
 export function reasonsAgainstPublishing(
   topology: Topology,
-  { selfTestPassed, hasAllRepetitions }: { readonly selfTestPassed: boolean; readonly hasAllRepetitions: boolean },
+  {
+    selfTestPassed,
+    hasAllRepetitions,
+    isAlone,
+  }: { readonly selfTestPassed: boolean; readonly hasAllRepetitions: boolean; readonly isAlone: boolean },
 ): string[] {
   return [
     ...(topology.isReference ? [] : [`topology ${topology.id} is not a reference topology`]),
     ...(selfTestPassed ? [] : ["the self-test did not pass"]),
+    ...(isAlone ? [] : ["another bench was running on the generator's host"]),
     ...(hasAllRepetitions ? [] : ["the number of repetitions was changed on the command line"]),
     ...(Object.keys(topology.windows).length === 0 ? [] : ["the measurement windows are shorter than the reference"]),
   ];

@@ -2,7 +2,7 @@
 import type { MetricName } from "../contract/record.ts";
 import { partsOf, SCENARIOS } from "../matrix/scenarios.ts";
 import type { ComparedCell, ComparedRow, ComparedTarget } from "./comparison.ts";
-import { formatSpread, NOT_MEASURED } from "./format-figures.ts";
+import { formatCount, formatSpread, NOT_MEASURED } from "./format-figures.ts";
 
 /** A rendered table. */
 export interface CellTable {
@@ -98,6 +98,10 @@ function verdictOf(row: ComparedRow): string {
   return row.status === "n/a" ? "n/a" : "FAILED";
 }
 
+function describeStep({ rps, passed, reasons }: ComparedRow["steps"][number]): string {
+  return passed ? `${formatCount(rps)} held` : `${formatCount(rps)} not (${reasons.join("; ")})`;
+}
+
 /** In the report of an unfinished run. */
 function isPending({ status, repetitions }: ComparedRow): boolean {
   return status === "failed" && repetitions === 0;
@@ -119,6 +123,7 @@ function notesOf(rows: readonly ComparedRow[], targets: readonly ComparedTarget[
     const target = targets.find(({ id }) => id === row.target);
     const name = target?.name ?? row.target;
     if (row.reasons.length > 0) notes.push(`${name}, ${verdictOf(row)}: ${[...new Set(row.reasons)].join("; ")}`);
+    if (row.steps.length > 0) notes.push(`${name}, steps: ${row.steps.map(describeStep).join(", ")}`);
     if (row.attempts > 1) {
       notes.push(
         `${name}: a repetition took up to ${row.attempts} attempts; the earlier ones were void by the instrument, whatever the target did.`,

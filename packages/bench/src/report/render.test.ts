@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { renderBarChart } from "./bar-chart.ts";
 import { buildComparison } from "./build-comparison.ts";
-import { columnsOf } from "./cell-table.ts";
+import { columnsOf, tabulateCell } from "./cell-table.ts";
 import { renderCurveChart } from "./curve-chart.ts";
 import { formatBytes, formatShare, formatSpread, formatUs } from "./format-figures.ts";
 import { renderHtml } from "./render-html.ts";
@@ -84,6 +84,17 @@ describe("the Markdown report", () => {
     const titles = columnsOf(cell).map(({ title }) => title);
     expect(titles).toContain("latency p99");
     expect(titles.join(" ")).not.toContain("overhead");
+  });
+
+  it("lists the steps of a ladder with the reason why one did not hold", () => {
+    const step = { achievedRps: 0, errorFraction: 0, overheadUs: undefined, cpuUsPerRequest: undefined };
+    const steps = [
+      { ...step, rps: 25, passed: true, reasons: [] },
+      { ...step, rps: 50, passed: false, reasons: ["p99 overhead 9 ms"] },
+    ];
+    const rows = [{ ...row("one", "C11"), steps, attempts: 1 }];
+    const { notes } = tabulateCell({ cell: plannedCell("C11"), runId: "run-1", rows, curves: [] }, comparison.targets);
+    expect(notes).toContain("one (P-min), steps: 25 held, 50 not (p99 overhead 9 ms)");
   });
 
   it("says of both extra views what they leave out", () => {

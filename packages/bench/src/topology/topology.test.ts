@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { CELLS } from "../matrix/cells.ts";
+import { findGenerators } from "../resources/neighbours.ts";
 import { parseProcessStat, processTree } from "../resources/process-stat.ts";
 import { assignCores, shareCores } from "./assign-cores.ts";
 import { stealBetween } from "./inventory.ts";
@@ -77,6 +78,15 @@ describe("core assignment", () => {
 });
 
 describe("host readings", () => {
+  it("generators of other runs: by the entry they run, not by a word in a command", () => {
+    const lines = new Map([
+      [7, "node\0--single-threaded\0/opt/bench/dist/generator/process-entry.js\u00001\0"],
+      [8, "node\0/opt/bench/dist/mock/process-entry.js\0"],
+      [9, "grep\0generator/process-entry.js .\0"],
+    ]);
+    expect(findGenerators(lines)).toEqual([7]);
+  });
+
   it.each([
     {
       name: "nothing stolen",

@@ -2,7 +2,7 @@
  * A stream observer made of a stream decoder: for dialects that write none of their own. It decodes what it watches, so it costs what
  * a translation costs. States: running → ended; after the end nothing counts.
  */
-import { isEmptyText, type NeutralError, type StreamEvent, type Usage } from "../ir/index.ts";
+import { isContentBearing, type NeutralError, type StreamEvent, type Usage } from "../ir/index.ts";
 import { RecordFlag, type StreamDecoder, type StreamObserver, type StreamRecord } from "./provider-dialect.ts";
 
 /** Watches a stream through a decoder of the same dialect. */
@@ -40,7 +40,7 @@ export class DerivedObserver implements StreamObserver {
   }
 
   #note(event: StreamEvent): void {
-    if (isContent(event)) this.#flags |= RecordFlag.content;
+    if (isContentBearing(event)) this.#flags |= RecordFlag.content;
     if (event.type === "start") this.usage = event.usage ?? this.usage;
     else if (event.type === "usage") this.usage = event.usage;
     else if (event.type === "stop") this.stopWord ??= event.stop.raw;
@@ -53,20 +53,5 @@ export class DerivedObserver implements StreamObserver {
       // The gateway tells its client in its own record: a decoder's error may be no record of the upstream at all.
       this.#flags = RecordFlag.error;
     }
-  }
-}
-
-/** Text that is not empty, parts that come whole, and a stop: an empty answer is an answer. */
-function isContent(event: StreamEvent): boolean {
-  switch (event.type) {
-    case "text-delta":
-    case "refusal-delta":
-    case "reasoning-delta":
-    case "arguments-delta":
-      return !isEmptyText(event.text);
-    case "part-start":
-      return event.head.type !== "text" && event.head.type !== "refusal" && event.head.type !== "reasoning";
-    default:
-      return event.type === "stop" || event.type.endsWith("-delta");
   }
 }

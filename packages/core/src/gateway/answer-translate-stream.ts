@@ -1,10 +1,9 @@
 /** Translates a stream record by record: provider decoder → neutral events → client encoder. What one read brings is written at once. */
 import type { StreamDecoder, StreamEncoder } from "../dialect/index.ts";
-import { textLength, type NeutralError, type StreamEvent } from "../ir/index.ts";
+import { isContentBearing, textLength, type NeutralError, type StreamEvent } from "../ir/index.ts";
 import { createRecordReader, type RecordReader } from "../stream/index.ts";
 import type { EventTaps } from "./event-taps.ts";
 import type { AnswerOutlet, AnswerReader, ReaderOptions } from "./answer-reader.ts";
-import { isContentBearing } from "./content-bearing.ts";
 import { ContentEstimate } from "./content-estimate.ts";
 import { brokenAnswer } from "./failures.ts";
 

@@ -4,80 +4,28 @@
  * sending → reading → settled. Before the commit everything for the client is held in the gate, and a failure leaves no trace;
  * after it this attempt is the answer. `settled` is reached exactly once; the connection may end a moment later (`trailing`).
  */
-import type { AnswerContext, ClientDialect, DecodeContext, HeaderList, RequestHead } from "../dialect/index.ts";
+import type { DecodeContext, HeaderList } from "../dialect/index.ts";
 import type { Credential } from "../config/index.ts";
-import type { NeutralError, Operation, Usage } from "../ir/index.ts";
-import type { ScannerPool } from "../json/index.ts";
+import type { NeutralError, Usage } from "../ir/index.ts";
 import type { PlanCandidate } from "../route/index.ts";
 import { CommitGate } from "../stream/index.ts";
 import { ErrorReader, type ErrorAnswer } from "./answer-error.ts";
 import { readUpstreamRequestId } from "./answer-headers.ts";
 import type { AnswerOutlet, AnswerReader } from "./answer-reader.ts";
 import { TranslateStreamReader } from "./answer-translate-stream.ts";
+import type { AttemptHost, AttemptResult, AttemptView } from "./attempt-host.ts";
 import { chooseReader } from "./choose-reader.ts";
 import { CommitApproval } from "./commit-approval.ts";
-import { Deadline, type Deadlines } from "./deadlines.ts";
-import type { Delivery } from "./delivery.ts";
+import { Deadline } from "./deadlines.ts";
 import { brokenAnswer, internalFailure, transportFailure, upstreamTimeout } from "./failures.ts";
-import { TapFailure, type EventTaps } from "./event-taps.ts";
+import { TapFailure } from "./event-taps.ts";
 import { hookFailure } from "./hook-runner.ts";
-import type { EngineLimits } from "./limits.ts";
-import type {
-  BodyBuffer,
-  Clock,
-  Settlement,
-  Timer,
-  UpstreamCall,
-  UpstreamClient,
-  UpstreamFailure,
-  UpstreamRequest,
-  UpstreamSink,
-} from "./ports.ts";
+import type { Settlement, UpstreamFailure, UpstreamRequest, UpstreamSink } from "./ports.ts";
 import { settlementRule } from "./settlement.ts";
+import { TransportHandle } from "./transport-handle.ts";
 import { buildUpstreamHeaders } from "./upstream-headers.ts";
 
-/** How an attempt ended, for the exchange's loop. */
-export type AttemptResult =
-  | { readonly kind: "answered" }
-  | { readonly kind: "failed"; readonly error: NeutralError; readonly answer: ErrorAnswer | null }
-  /** The client had been answered in part; it has been told or the transfer was broken. */
-  | { readonly kind: "broken"; readonly error: NeutralError }
-  | { readonly kind: "abandoned" };
-
-/** What an attempt needs of its exchange. */
-export interface AttemptHost {
-  readonly requestId: string;
-  readonly client: ClientDialect;
-  readonly head: RequestHead;
-  readonly operation: Operation;
-  readonly clientHeaders: HeaderList;
-  readonly body: BodyBuffer;
-  readonly delivery: Delivery;
-  readonly deadlines: Deadlines;
-  readonly limits: EngineLimits;
-  readonly answerScanners: ScannerPool;
-  readonly keepAliveMs: number;
-  readonly clock: Clock;
-  readonly upstream: UpstreamClient;
-  readonly userAgent: string;
-  readonly isClientGone: boolean;
-  answerContext(candidate: PlanCandidate): AnswerContext;
-  count(name: string): void;
-  /** Something threw that should not have. */
-  reportDefect(thrown: unknown): void;
-  /** Writes the head of a streamed or piecewise answer. */
-  openAnswer(attempt: Attempt, isStream: boolean): void;
-  /** Gives a whole answer to the client. */
-  answerWhole(attempt: Attempt, body: Uint8Array): void;
-  /** The event hooks of one answer, or null. Throws `TapFailure`. */
-  openTaps(): EventTaps | null;
-  /** Asks the commit hooks; null when there are none. Resolves with the error that stands against the commit, or null. */
-  approveCommit(attempt: Attempt): Promise<NeutralError | null> | null;
-  /** No further attempt can follow: the exchange gives up its hold on the body. */
-  onCommit(): void;
-}
-
-export class Attempt implements UpstreamSink, AnswerOutlet {
+export class Attempt implements UpstreamSink, AnswerOutlet, AttemptView {
   readonly candidate: PlanCandidate;
   upstreamRequestId: string | null = null;
   usage: Usage | null = null;
@@ -93,7 +41,6 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
   #startedMs = 0;
   #endedMs = 0;
   #state: "sending" | "reading" | "settled" = "sending";
-  #call: UpstreamCall | null = null;
   #reader: AnswerReader | null = null;
   #isCommitted = false;
   #isStream = false;
@@ -101,11 +48,8 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
   #isOwnAbort = false;
   #isComplete = false;
   #isAbandoned = false;
-  #isPaused = false;
+  readonly #transport: TransportHandle;
   readonly #approval: CommitApproval = new CommitApproval();
-  #isTransportOver = false;
-  #trailingTimer: Timer | null = null;
-  #onTrailingOver: (() => void) | null = null;
   #drainBytes: number = Number.POSITIVE_INFINITY;
 
   constructor(host: AttemptHost, candidate: PlanCandidate, credential: Credential | null) {
@@ -113,6 +57,7 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
     this.candidate = candidate;
     this.#credential = credential;
     this.#gate = new CommitGate(host.limits.maxGateBytes);
+    this.#transport = new TransportHandle(host.clock);
     let resolve!: (result: AttemptResult) => void;
     this.result = new Promise((settle) => {
       resolve = settle;
@@ -147,19 +92,14 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
       connectTimeoutMs: deployment.timeouts.connectMs,
     };
     this.#host.body.retain();
-    let call: UpstreamCall;
     try {
-      call = this.#host.upstream.send(request, this);
+      const call = this.#host.upstream.send(request, this);
+      this.#transport.begin(call, this.#state === "settled");
     } catch (thrown) {
       // What could not be written was never sent: no transport will report on it.
       this.#host.body.release();
       this.#failByDefect(thrown);
-      return;
     }
-    this.#call = call;
-    // A transport may report from inside `send`, when there was no call yet to pause or cancel.
-    if (this.#state === "settled") call.cancel();
-    else if (this.#isPaused) call.pause();
   }
 
   // --- what the transport reports
@@ -205,12 +145,12 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
   }
 
   onEnd(): void {
-    this.#endTransport();
+    this.#transport.end();
     this.#endReader();
   }
 
   onFailure(failure: UpstreamFailure): void {
-    this.#endTransport();
+    this.#transport.end();
     if (this.#state !== "settled") this.#breakOff(transportFailure(failure));
   }
 
@@ -266,11 +206,11 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
     if (!this.#isCommitted) {
       this.#gate.discard();
       this.#settle({ kind: "failed", error, answer: null });
-      this.#cancelCall();
+      this.#transport.cancel();
       return;
     }
     this.#settle({ kind: "broken", error });
-    this.#cancelCall();
+    this.#transport.cancel();
     if (!forwarded) this.#tellClient(error);
     this.#host.delivery.end();
   }
@@ -285,7 +225,7 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
       commit();
       return;
     }
-    this.#call?.pause();
+    this.#transport.holdBack();
     void this.#approval.decide(approval, (error, deferred) => this.#onApproval(error, [commit, ...deferred]));
   }
 
@@ -301,7 +241,7 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
     } catch (thrown) {
       this.#onThrown(thrown);
     }
-    if (!this.#isPaused) this.#call?.resume();
+    this.#transport.goOn();
   }
 
   // --- what the exchange reports
@@ -313,8 +253,7 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
       this.#resume();
       return;
     }
-    this.#isPaused = true;
-    this.#call?.pause();
+    this.#transport.pause();
     this.#host.deadlines.clear(Deadline.life);
     this.#host.deadlines.clear(Deadline.usageGrace);
   }
@@ -350,13 +289,11 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
 
   /** A settled answer whose connection is still open gets `delayMs` to end, so that it can be kept; then it is cut. */
   trail(delayMs: number, onOver: () => void): void {
-    this.#onTrailingOver = onOver;
-    this.#trailingTimer = this.#host.clock.schedule(delayMs, () => this.#cancelCall());
-    if (this.#isPaused) this.#call?.resume();
+    this.#transport.trail(delayMs, onOver);
   }
 
   get hasTrailingConnection(): boolean {
-    return this.#call !== null && !this.#isTransportOver;
+    return this.#transport.isOpen;
   }
 
   /** The attempt's line for the account. Only after it is settled. */
@@ -430,7 +367,7 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
     if (this.#state === "settled") return;
     this.#gate.discard();
     this.#settle({ kind: "failed", error: answer.error, answer });
-    if (!answer.isWhole) this.#cancelCall();
+    if (!answer.isWhole) this.#transport.cancel();
   }
 
   /** Ended from outside: the reader's encoder, where there is one, knows how its stream breaks. */
@@ -484,32 +421,18 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
     this.#isAbandoned = true;
     this.#gate.discard();
     this.#settle({ kind: "abandoned" });
-    this.#cancelCall();
-  }
-
-  #cancelCall(): void {
-    this.#endTransport();
-    this.#call?.cancel();
-  }
-
-  #endTransport(): void {
-    this.#isTransportOver = true;
-    this.#trailingTimer?.cancel();
-    this.#trailingTimer = null;
-    this.#onTrailingOver?.();
-    this.#onTrailingOver = null;
+    this.#transport.cancel();
   }
 
   #resume(): void {
-    this.#isPaused = false;
-    this.#call?.resume();
+    this.#transport.resume();
     this.#touchLife();
     this.#expectUsage();
   }
 
   /** A stopped stream gets a bounded time for its usage, in which a pause does not count. */
   #expectUsage(): void {
-    if (this.#state === "settled" || this.#isPaused || this.#reader?.isStopped !== true) return;
+    if (this.#state === "settled" || this.#transport.isPaused || this.#reader?.isStopped !== true) return;
     const { deadlines, limits } = this.#host;
     if (!deadlines.isSet(Deadline.usageGrace)) deadlines.set(Deadline.usageGrace, limits.usageGraceMs);
   }
@@ -531,7 +454,7 @@ export class Attempt implements UpstreamSink, AnswerOutlet {
   }
 
   #touchLife(): void {
-    if (!this.#isStream || this.#isPaused || this.#state === "settled") return;
+    if (!this.#isStream || this.#transport.isPaused || this.#state === "settled") return;
     this.#expectLife();
   }
 }

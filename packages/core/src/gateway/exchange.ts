@@ -8,7 +8,8 @@ import type { NeutralError, NeutralRequest, Operation } from "../ir/index.ts";
 import type { Document, ScannerPool } from "../json/index.ts";
 import type { PlanCandidate } from "../route/index.ts";
 import { announcesBody } from "./announced-body.ts";
-import type { Attempt, AttemptHost } from "./attempt.ts";
+import type { AttemptHost, AttemptView } from "./attempt-host.ts";
+import type { Attempt } from "./attempt.ts";
 import { ClientAnswers, type AnswerSource } from "./client-answers.ts";
 import { Deadline, Deadlines, type DeadlineName } from "./deadlines.ts";
 import { Delivery, type DeliveryHost } from "./delivery.ts";
@@ -164,13 +165,13 @@ export class Exchange implements AttemptHost, DeliveryHost, AnswerSource {
     this.#counts[name] = (this.#counts[name] ?? 0) + 1;
   }
 
-  openAnswer(attempt: Attempt, isStream: boolean): void {
+  openAnswer(attempt: AttemptView, isStream: boolean): void {
     this.answers.open(isStream, attempt.upstreamRequestId);
     this.deadlines.clear(Deadline.commitAfter);
     if (isStream) this.deadlines.set(Deadline.keepAlive, this.keepAliveMs);
   }
 
-  answerWhole(attempt: Attempt, body: Uint8Array): void {
+  answerWhole(attempt: AttemptView, body: Uint8Array): void {
     this.answers.whole(body, attempt.upstreamRequestId);
   }
 
@@ -192,7 +193,7 @@ export class Exchange implements AttemptHost, DeliveryHost, AnswerSource {
     return view === null ? null : EventTaps.open(this.engine.hooks, view);
   }
 
-  approveCommit(attempt: Attempt): Promise<NeutralError | null> | null {
+  approveCommit(attempt: AttemptView): Promise<NeutralError | null> | null {
     const view = this.engine.hooks.hasCommitHooks ? this.hookView() : null;
     if (view === null) return null;
     const { deployment } = attempt.candidate;

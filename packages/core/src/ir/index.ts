@@ -49,6 +49,7 @@ export type {
   ToolChoice,
 } from "./request.ts";
 export type { Candidate, NeutralResponse, PartHead, Stop, StopReason, StreamEvent } from "./response.ts";
+export { isContentBearing } from "./content-bearing.ts";
 export { eventsOfResponse, ResponseAssembler } from "./response-events.ts";
 export type { Usage } from "./usage.ts";
 export type { ErrorClass, NeutralError } from "./error.ts";

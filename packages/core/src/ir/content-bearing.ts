@@ -1,5 +1,6 @@
 /** Which events are content: the first of them is the commit point. */
-import { isEmptyText, type StreamEvent } from "../ir/index.ts";
+import type { StreamEvent } from "./response.ts";
+import { isEmptyText } from "./text.ts";
 
 /** Deltas with a payload, starts of parts that come whole, and a stop (an empty answer is an answer). */
 export function isContentBearing(event: StreamEvent): boolean {

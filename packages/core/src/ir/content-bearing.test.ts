@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { PartHead, StreamEvent } from "../ir/index.ts";
+import type { PartHead, StreamEvent } from "./index.ts";
 import { isContentBearing } from "./content-bearing.ts";
 
 const start = (head: PartHead): StreamEvent => ({ type: "part-start", candidate: 0, part: 0, head });
