@@ -132,7 +132,10 @@ export default {
       name: "pure-packages-use-pure-builtins",
       comment: `core, dialects and ledger get sockets, files, clocks and environment through ports; of Node they import ${PURE_BUILTINS.join(", ")}.`,
       severity: "error",
-      from: { path: "^packages/(core|dialects|ledger)/src/", pathNot: [NOT_PRODUCTION, "^packages/ledger/src/stores/"] },
+      from: {
+        path: "^packages/(core|dialects|ledger)/src/",
+        pathNot: [NOT_PRODUCTION, "^packages/ledger/src/stores/"],
+      },
       to: { dependencyTypes: ["core"], pathNot: `^(node:)?${anyOf(PURE_BUILTINS)}(/|$)` },
     },
     {
