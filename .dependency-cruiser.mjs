@@ -8,6 +8,7 @@ const PACKAGES = {
   dialects: ["core"],
   ledger: ["core"],
   server: ["core", "dialects", "ledger"],
+  bench: [],
 };
 
 /** Rooms of core, lowest first. Rooms on one line are siblings and never import each other. */

@@ -35,6 +35,8 @@ const LAWFUL: Tree = {
   "packages/ledger/src/index.ts": `import { run } from "@dragoman/core"; import { store } from "./stores/file.ts"; export const account = [run, store];`,
   "packages/ledger/src/stores/file.ts": `import { writeFileSync } from "node:fs"; export const store = writeFileSync;`,
   "packages/server/src/index.ts": `import { account } from "@dragoman/ledger"; import { createServer } from "node:net"; import { run } from "@dragoman/core"; import { kinds } from "@dragoman/dialects"; export const serve = [account, createServer, run, kinds];`,
+  "packages/bench/src/index.ts": `import { tick } from "./generator/clock.ts"; export const bench = tick;`,
+  "packages/bench/src/generator/clock.ts": `import { performance } from "node:perf_hooks"; export const tick = performance;`,
   "packages/server/test/serve.test.ts": `import { laws } from "@dragoman/dialects/testing"; import { serve } from "../src/index.ts"; export const checked = [laws, serve];`,
   "node_modules/ajv/package.json": `{ "name": "ajv", "version": "1.0.0", "main": "index.js" }`,
   "node_modules/ajv/index.js": ``,
@@ -81,6 +83,15 @@ const PLANTED: readonly Planted[] = [
     imports: "../../dialects/src/index.ts",
   },
   { rule: "server-is-imported-by-name", from: "examples/embed/main.ts", imports: "../../packages/server/src/index.ts" },
+  { rule: "server-imports-lower-packages-only", from: "packages/server/src/side.ts", imports: "@dragoman/bench" },
+  { rule: "bench-imports-lower-packages-only", from: "packages/bench/src/side.ts", imports: "@dragoman/core" },
+  {
+    rule: "bench-is-entered-by-its-exports",
+    from: "tests/bench.test.ts",
+    imports: "../packages/bench/src/generator/clock.ts",
+  },
+  { rule: "bench-is-imported-by-name", from: "examples/embed/bench.ts", imports: "../../packages/bench/src/index.ts" },
+  { rule: "bench-declares-its-dependencies", from: "packages/bench/src/undeclared.ts", imports: "undeclared" },
   { rule: "core-declares-its-dependencies", from: "packages/core/src/undeclared.ts", imports: "undeclared" },
   { rule: "dialects-declares-its-dependencies", from: "packages/dialects/src/undeclared.ts", imports: "ajv" },
   { rule: "server-declares-its-dependencies", from: "packages/server/src/undeclared.ts", imports: "undeclared" },
@@ -141,7 +152,7 @@ function write(root: string, tree: Tree): void {
 function plant(tree: Tree): string {
   const root = mkdtempSync(join(tmpdir(), "dragoman-layers-"));
   folders.push(root);
-  for (const name of ["core", "dialects", "ledger", "server"]) {
+  for (const name of ["core", "dialects", "ledger", "server", "bench"]) {
     mkdirSync(join(root, "packages", name), { recursive: true });
     cpSync(join(REPOSITORY, "packages", name, "package.json"), join(root, "packages", name, "package.json"));
   }
@@ -193,8 +204,8 @@ describe("import rules", () => {
 /** Compares a resolved path with the import that led to it by their last segments. */
 function sameTarget(resolved: string, imported: string): boolean {
   const bare = imported.replace(/^node:/, "").replace(/^(\.\.?\/)+/, "");
-  if (imported === "@dragoman/dialects") return resolved === "packages/dialects/src/index.ts";
-  if (imported === "dragoman") return resolved === "packages/server/src/index.ts";
+  const ours = imported === "dragoman" ? "server" : /^@dragoman\/(\w+)$/.exec(imported)?.[1];
+  if (ours !== undefined) return resolved === `packages/${ours}/src/index.ts`;
   return (
     resolved === imported ||
     resolved === bare ||
@@ -217,7 +228,7 @@ describe("layer check that cannot see", () => {
         "packages/core/src/index.ts": `export { one } from "./errors/one.ts";`,
         "packages/core/src/errors/one.ts": "export const one = 1;",
       },
-      blind: "no module of dialects, ledger, server was read",
+      blind: "no module of bench, dialects, ledger, server was read",
     },
   ])("says so for $name", async ({ tree, blind }) => {
     expect((await checkLayers(plant(tree))).blind).toBe(blind);
