@@ -119,7 +119,7 @@ describe("the overload view", () => {
   it("shows a target that did not hold the cell's rate", () => {
     const { overload } = buildComparison([loadedRun(runRecord(), [row("one", "H1", saturated)], [overloaded])]);
     expect(overload.rows).toMatchObject([
-      { target: "one", offeredRps: 5000, succeeded: 192_000, successFraction: 0.64, achievedRps: 3200 },
+      { target: "one", offeredRps: 5000, succeeded: 192_000, successFraction: 0.64, achievedRps: 3200, isValid: true },
     ]);
     expect(overload.leavesOut).toContain("queue");
   });

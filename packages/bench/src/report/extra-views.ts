@@ -13,6 +13,8 @@ export interface OverloadRow {
   /** Of the requests that succeeded. */
   readonly latencyUs: PercentilesUs;
   readonly rssPeakBytes: number | undefined;
+  /** The cell's row is valid; a void one is shown as such. */
+  readonly isValid: boolean;
 }
 
 /** The overload view. */
@@ -55,21 +57,23 @@ export function overloadView(
     .filter(({ cell }) => cell.load.kind === "rate")
     .flatMap(({ cell, rows: summaries }) => summaries.map((row) => ({ cell, row })))
     .filter(({ row }) => row.isSaturated && !row.isRateAdapted)
-    .map(({ cell, row }) => overloadRow(row.target, cell.id, repetitionsOf(row.target, cell.id)))
+    .map(({ cell, row }) => overloadRow(row, repetitionsOf(row.target, cell.id)))
     .filter((row) => row !== undefined);
   return { rows, leavesOut: OVERLOAD_LEAVES_OUT };
 }
 
 /** The repetition with the median success: one run as it was, not a mixture of several. */
-function overloadRow(target: string, cell: string, repetitions: readonly RepetitionRecord[]): OverloadRow | undefined {
+function overloadRow(row: CellSummary, repetitions: readonly RepetitionRecord[]): OverloadRow | undefined {
   const runs = repetitions
     .map(({ gateway, usage }) => ({ gateway, usage }))
     .filter(({ gateway }) => gateway?.offeredRps !== undefined)
     .toSorted((left, right) => (left.gateway?.succeeded ?? 0) - (right.gateway?.succeeded ?? 0));
   const { gateway, usage } = runs[runs.length >> 1] ?? {};
   if (gateway?.offeredRps === undefined) return undefined;
+  const { target, cell, isValid } = row;
   const { offeredRps, windowSeconds, succeeded, offered, achievedRps, latencyUs } = gateway;
   const successFraction = offered === 0 ? 0 : succeeded / offered;
+  const rssPeakBytes = usage?.rssPeakBytes;
   return {
     target,
     cell,
@@ -79,7 +83,8 @@ function overloadRow(target: string, cell: string, repetitions: readonly Repetit
     successFraction,
     achievedRps,
     latencyUs,
-    rssPeakBytes: usage?.rssPeakBytes,
+    rssPeakBytes,
+    isValid,
   };
 }
 

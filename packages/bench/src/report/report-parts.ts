@@ -65,7 +65,7 @@ export function overloadTable({ rows }: OverloadView, targets: readonly Compared
       "RSS peak",
     ],
     rows: rows.map((row) => [
-      nameOf(row.target, targets),
+      `${nameOf(row.target, targets)}${row.isValid ? "" : ", VOID"}`,
       row.cell,
       `${formatCount(row.offeredRps)}/s`,
       `${row.windowSeconds} s`,
