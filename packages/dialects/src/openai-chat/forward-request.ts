@@ -45,28 +45,43 @@ function forwardRoot(
   edits: Edits,
   issues: IssueList,
 ): void {
-  const root = document.root;
-  const otherLimit = profile.maxTokensField === "max_tokens" ? "max_completion_tokens" : "max_tokens";
-  const hasLimit = document.member(root, profile.maxTokensField) !== ABSENT;
-  const renamesLimit =
+  forwardLimit(document, profile, target, edits);
+  forwardSeed(document, profile, edits);
+  const choice = document.member(document.root, "tool_choice");
+  if (profile.toolChoiceRequiredWord !== "required" && document.stringEquals(choice, "required"))
+    edits.replace(choice, encodeString(profile.toolChoiceRequiredWord));
+  if (profile.accepts === null) return;
+  const spelled = new Set([renamedLimit(profile, target), profile.seedField === "seed" ? null : "seed", "tool_choice"]);
+  for (let key = document.firstMember(document.root); key !== ABSENT; key = document.nextMember(key))
+    if (!spelled.has(document.memberName(key))) forwardClosed(document, key, profile, edits, issues);
+}
+
+/** The name of the limit that the server refuses, or null when it takes both. */
+function renamedLimit(profile: ChatProfile, target: EncodeTarget): string | null {
+  const isRefused =
     profile.otherMaxTokensField === "refused" ||
     (profile.otherMaxTokensField === "reasoning-refuses" && isReasoningModel(target));
-  for (let key = document.firstMember(root); key !== ABSENT; key = document.nextMember(key)) {
-    const value = document.memberValue(key);
-    if (renamesLimit && document.nameEquals(key, otherLimit)) {
-      // Both present and different is refused when the request is read; equal ones need to go only once.
-      if (hasLimit || document.isNull(value)) edits.remove(key);
-      else edits.replace(key, `"${profile.maxTokensField}"`);
-    } else if (profile.seedField !== "seed" && document.nameEquals(key, "seed")) {
-      if (document.isNull(value) || document.member(root, profile.seedField) !== ABSENT) edits.remove(key);
-      else edits.replace(key, `"${profile.seedField}"`);
-    } else if (document.nameEquals(key, "tool_choice")) {
-      if (profile.toolChoiceRequiredWord !== "required" && document.stringEquals(value, "required"))
-        edits.replace(value, encodeString(profile.toolChoiceRequiredWord));
-    } else if (profile.accepts !== null) {
-      forwardClosed(document, key, profile, edits, issues);
-    }
-  }
+  if (!isRefused) return null;
+  return profile.maxTokensField === "max_tokens" ? "max_completion_tokens" : "max_tokens";
+}
+
+/** Both limits present and different is refused when the request is read; equal ones need to go only once. */
+function forwardLimit(document: Document, profile: ChatProfile, target: EncodeTarget, edits: Edits): void {
+  const name = renamedLimit(profile, target);
+  if (name !== null) renameMember(document, name, profile.maxTokensField, edits);
+}
+
+function forwardSeed(document: Document, profile: ChatProfile, edits: Edits): void {
+  if (profile.seedField !== "seed") renameMember(document, "seed", profile.seedField, edits);
+}
+
+/** Gives a root member another name; one that says nothing, or whose other name is there already, goes. */
+function renameMember(document: Document, name: string, otherName: string, edits: Edits): void {
+  const key = document.memberKey(document.root, name);
+  if (key === ABSENT) return;
+  const isNeedless = document.isNull(document.memberValue(key)) || document.member(document.root, otherName) !== ABSENT;
+  if (isNeedless) edits.remove(key);
+  else edits.replace(key, encodeString(otherName));
 }
 
 const isReasoningModel = (target: EncodeTarget): boolean =>
@@ -94,7 +109,7 @@ function forwardClosed(
 /** Usage is always wanted, also where the client said no; a server that gives it unasked may refuse the question. */
 function forwardStreamOptions(document: Document, profile: ChatProfile, isStream: boolean, edits: Edits): void {
   const root = document.root;
-  const key = keyOf(document, root, "stream_options");
+  const key = document.memberKey(root, "stream_options");
   if (profile.streamUsage !== "stream_options") {
     if (key !== ABSENT && !acceptsMember(profile, "stream_options")) edits.remove(key);
     return;
@@ -112,10 +127,4 @@ function forwardStreamOptions(document: Document, profile: ChatProfile, isStream
   const asked = document.member(options, "include_usage");
   if (asked === ABSENT) edits.insertMember(options, "include_usage", "true");
   else if (!document.boolean(asked)) edits.replace(asked, "true");
-}
-
-function keyOf(document: Document, object: NodeIndex, name: string): NodeIndex {
-  for (let key = document.firstMember(object); key !== ABSENT; key = document.nextMember(key))
-    if (document.nameEquals(key, name)) return key;
-  return ABSENT;
 }

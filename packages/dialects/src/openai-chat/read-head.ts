@@ -18,28 +18,16 @@ export type HeadReading =
   | { readonly ok: true; readonly head: RequestHead<ChatFacts> }
   | { readonly ok: false; readonly error: NeutralError };
 
-/** Reads the head of a chat request. One walk over the root's members; nothing below `stream_options` is touched. */
+/** Reads the head of a chat request. Nothing below `stream_options` is touched. */
 export function readChatHead(document: Document): HeadReading {
   const root = document.root;
   if (!document.isObject(root)) return refuse("The request body must be a JSON object.", "");
-  let model: NodeIndex = ABSENT;
-  let stream: NodeIndex = ABSENT;
-  let streamOptions: NodeIndex = ABSENT;
-  let n: NodeIndex = ABSENT;
-  let limit: NodeIndex = ABSENT;
-  let deprecatedLimit: NodeIndex = ABSENT;
-  let usesDeprecatedFunctions = false;
-  for (let key = document.firstMember(root); key !== ABSENT; key = document.nextMember(key)) {
-    const value = document.memberValue(key);
-    if (document.nameEquals(key, "model")) model = value;
-    else if (document.nameEquals(key, "stream")) stream = value;
-    else if (document.nameEquals(key, "stream_options")) streamOptions = value;
-    else if (document.nameEquals(key, "n")) n = value;
-    else if (document.nameEquals(key, "max_completion_tokens")) limit = value;
-    else if (document.nameEquals(key, "max_tokens")) deprecatedLimit = value;
-    else if (document.nameEquals(key, "functions") || document.nameEquals(key, "function_call"))
-      usesDeprecatedFunctions ||= !document.isNull(value) && !isEmptyArray(document, value);
-  }
+  const model = document.member(root, "model");
+  const stream = document.member(root, "stream");
+  const streamOptions = document.member(root, "stream_options");
+  const n = document.member(root, "n");
+  const limit = document.member(root, "max_completion_tokens");
+  const deprecatedLimit = document.member(root, "max_tokens");
   if (model === ABSENT) return refuse("The request must name a model: the member model is missing.", "/model");
   if (!document.isString(model)) return refuse("The member model must be a string.", "/model");
   const name = document.string(model);
@@ -60,7 +48,8 @@ export function readChatHead(document: Document): HeadReading {
   }
   const facts: ChatFacts = {
     includeUsage: document.boolean(includeUsage),
-    usesDeprecatedFunctions,
+    usesDeprecatedFunctions:
+      isUsed(document, document.member(root, "functions")) || isUsed(document, document.member(root, "function_call")),
     n: document.isNumber(n) ? document.number(n) : 1,
   };
   return { ok: true, head: { model: name, modelNode: model, stream: document.boolean(stream), facts } };
@@ -69,7 +58,8 @@ export function readChatHead(document: Document): HeadReading {
 const isOptional = (document: Document, node: NodeIndex, isWanted: boolean): boolean =>
   node === ABSENT || document.isNull(node) || isWanted;
 
-const isEmptyArray = (document: Document, node: NodeIndex): boolean =>
-  document.isArray(node) && document.count(node) === 0;
+/** A member that is there, not null and not an empty list. */
+const isUsed = (document: Document, node: NodeIndex): boolean =>
+  node !== ABSENT && !document.isNull(node) && !(document.isArray(node) && document.count(node) === 0);
 
 const refuse = (message: string, at: string): HeadReading => ({ ok: false, error: invalidMember(message, at) });
