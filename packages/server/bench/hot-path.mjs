@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 
 import { cpuSeconds, residentMiB } from "./process-meter.mjs";
 import { measureScan } from "./scan-rows.mjs";
-import { anthropicRequest, CHAT_EVENTS, chatRequest } from "./children/traffic.mjs";
+import { anthropicRequest, CHAT_EVENTS, chatRequest, conversation } from "./children/traffic.mjs";
 
 const { values: options } = parseArgs({
   options: {
@@ -149,7 +149,7 @@ const ROWS = [
     label: "parse + stringify proxy, 200 KB",
     subject: parser,
     path: CHAT_PATH,
-    body: chatRequest(false, 204_800),
+    body: conversation(204_800),
     large: true,
   },
   {
@@ -157,7 +157,7 @@ const ROWS = [
     label: "gateway, same dialect, 200 KB",
     subject: gateway,
     path: CHAT_PATH,
-    body: chatRequest(false, 204_800),
+    body: conversation(204_800),
     large: true,
     against: "parse-200k",
     target: 0.4,

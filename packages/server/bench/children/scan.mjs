@@ -1,7 +1,7 @@
 // The request scan of the built core against JSON.parse of the decoded text: least of twelve batches, microseconds per text.
 import { Scanner } from "@dragoman/core";
 
-import { chatRequest } from "./traffic.mjs";
+import { conversation } from "./traffic.mjs";
 
 const BATCHES = 12;
 
@@ -21,7 +21,7 @@ for (const [label, bytes, iterations, target] of [
   ["100 KB", 102_400, 400, 2.5],
   ["1 MB", 1_048_576, 40, null],
 ]) {
-  const text = Buffer.from(chatLike(bytes));
+  const text = Buffer.from(conversation(bytes));
   const scanner = new Scanner();
   let kept = 0;
   for (let index = 0; index < 2_000; index++)
@@ -35,16 +35,3 @@ for (const [label, bytes, iterations, target] of [
   rows.push({ label: `scan, ${label} chat`, microseconds: scan, baseline: parse, ratio: parse / scan, target });
 }
 process.stdout.write(JSON.stringify(rows));
-
-/** A conversation of many messages with escapes and non-ASCII text, as real ones are. */
-function chatLike(bytes) {
-  const request = JSON.parse(chatRequest(false, 0));
-  const piece = "Où mène ce chemin? “Down to the river”, he said.\nThen:\tnothing — and 12 °C outside. ";
-  request.messages.pop();
-  for (let size = 0; size < bytes;) {
-    const content = piece.repeat(Math.max(1, Math.min(8, Math.round((bytes - size) / piece.length))));
-    request.messages.push({ role: request.messages.length % 2 === 0 ? "assistant" : "user", content });
-    size += content.length + 40;
-  }
-  return JSON.stringify(request);
-}

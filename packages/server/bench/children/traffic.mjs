@@ -28,6 +28,19 @@ export const anthropicRequest = (stream, bytes = 780) =>
     ...(stream ? { stream: true } : {}),
   });
 
+/** A conversation of many messages with escapes and non-ASCII text, as real ones are. */
+export function conversation(bytes) {
+  const request = JSON.parse(chatRequest(false, 0));
+  const piece = "Où mène ce chemin? “Down to the river”, he said.\nThen:\tnothing — and 12 °C outside. ";
+  request.messages.pop();
+  for (let size = 0; size < bytes;) {
+    const content = piece.repeat(Math.max(1, Math.min(8, Math.round((bytes - size) / piece.length))));
+    request.messages.push({ role: request.messages.length % 2 === 0 ? "assistant" : "user", content });
+    size += content.length + 40;
+  }
+  return JSON.stringify(request);
+}
+
 const ANSWER_TEXT = repeat(220);
 
 export const CHAT_ANSWER = JSON.stringify({
