@@ -8,7 +8,7 @@ import type { AttemptResult } from "./attempt-host.ts";
 import { Attempt } from "./attempt.ts";
 import { Deadline } from "./deadlines.ts";
 import type { Exchange } from "./exchange.ts";
-import { allResting, noCredential, upstreamTimeout } from "./failures.ts";
+import { allResting, noCredential } from "./failures.ts";
 import { maskSecrets } from "./mask-secrets.ts";
 import type { AttemptTarget } from "./ports.ts";
 import { refusePlan } from "./refusal.ts";
@@ -41,7 +41,7 @@ export async function runAttempts(exchange: Exchange, plan: Plan, model: Resolve
       return null;
     }
     failures.push({ error: result.error, answer: result.answer, candidate });
-    if (exchange.isExpired) return upstreamTimeout(true);
+    if (exchange.expiry !== null) return exchange.expiry;
     if (exchange.isClientGone) return null;
     if (hasOtherCredential(exchange, candidate, credential, result.error)) {
       attemptsOnDeployment -= 1;
@@ -53,7 +53,7 @@ export async function runAttempts(exchange: Exchange, plan: Plan, model: Resolve
       await exchange.pause(
         backoffMs(attemptsOnDeployment, engine.ports.random.next(), result.error.retryAfterMs, engine.backoff),
       );
-      if (exchange.isExpired) return upstreamTimeout(true);
+      if (exchange.expiry !== null) return exchange.expiry;
       if (exchange.isClientGone) return null;
       continue;
     }

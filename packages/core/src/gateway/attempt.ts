@@ -17,7 +17,7 @@ import type { AttemptHost, AttemptResult, AttemptView } from "./attempt-host.ts"
 import { chooseReader } from "./choose-reader.ts";
 import { CommitApproval } from "./commit-approval.ts";
 import { Deadline } from "./deadlines.ts";
-import { brokenAnswer, internalFailure, transportFailure, upstreamTimeout } from "./failures.ts";
+import { brokenAnswer, internalFailure, transportFailure } from "./failures.ts";
 import { TapFailure } from "./event-taps.ts";
 import { hookFailure } from "./hook-runner.ts";
 import type { Settlement, UpstreamFailure, UpstreamRequest, UpstreamSink } from "./ports.ts";
@@ -271,11 +271,11 @@ export class Attempt implements UpstreamSink, AnswerOutlet, AttemptView {
     this.#resume();
   }
 
-  /** The upstream's next sign of life, or the time for the whole exchange, is overdue. */
-  onTimeout(wholeExchange: boolean): void {
+  /** Our own patience is over: with the upstream's silence, with the whole exchange, or because the gateway stops. */
+  onTimeout(error: NeutralError): void {
     if (this.#state === "settled") return;
     this.#isOwnAbort = true;
-    this.#breakOff(upstreamTimeout(wholeExchange));
+    this.#breakOff(error);
   }
 
   /** A stopped stream brought no usage in time: it is over all the same. */

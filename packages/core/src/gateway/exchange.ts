@@ -16,6 +16,7 @@ import { Delivery, type DeliveryHost } from "./delivery.ts";
 import type { Engine } from "./engine.ts";
 import { EventTaps } from "./event-taps.ts";
 import type { HookView } from "./hook.ts";
+import { upstreamTimeout } from "./failures.ts";
 import type { EngineLimits } from "./limits.ts";
 import type { ExchangeOutcome } from "./outcome.ts";
 import type {
@@ -70,7 +71,8 @@ export class Exchange implements AttemptHost, DeliveryHost, AnswerSource {
   deploymentsTried = 0;
   attemptsStarted = 0;
   hasUnreadBody: boolean;
-  isExpired = false;
+  /** Why no time is left for this exchange; null while there is. */
+  expiry: NeutralError | null = null;
   /** Place in the gateway's list of running exchanges. */
   runningSlot = -1;
   #isUnderPressure = false;
@@ -271,10 +273,10 @@ export class Exchange implements AttemptHost, DeliveryHost, AnswerSource {
   }
 
   /** No time is left: a running attempt is broken off, none follows, and a client that waits gets an error. */
-  expire(): void {
-    this.isExpired = true;
+  expire(reason: NeutralError): void {
+    this.expiry = reason;
     this.#wakeUp?.();
-    this.attempt?.onTimeout(true);
+    this.attempt?.onTimeout(reason);
   }
 
   /** Gives everything back. Called once, last. */
@@ -307,10 +309,10 @@ export class Exchange implements AttemptHost, DeliveryHost, AnswerSource {
   #onDue(name: DeadlineName): void {
     switch (name) {
       case Deadline.total:
-        this.expire();
+        this.expire(upstreamTimeout(true));
         return;
       case Deadline.life:
-        this.attempt?.onTimeout(false);
+        this.attempt?.onTimeout(upstreamTimeout(false));
         return;
       case Deadline.keepAlive:
         if (!this.#isUnderPressure) this.delivery.push(this.client.keepAlive);

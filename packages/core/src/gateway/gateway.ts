@@ -192,7 +192,7 @@ export class GatewayEngine {
 
   /** Ends what still runs: clients that wait get an error, and upstream calls whose client has left are cut. For shutdowns. */
   cutShort(): void {
-    for (const exchange of this.#running.members()) exchange.expire();
+    for (const exchange of this.#running.members()) exchange.expire(shuttingDown());
   }
 
   /** Drains and resolves when nothing runs any more. The upstream client is closed last. */
