@@ -450,6 +450,23 @@ describe("pause and resume", () => {
     expect(client.stats()).toMatchObject({ open: 1, idle: 1 });
   });
 
+  it("leaves a connection that reads again, also when the answer was completed by what was held back", async () => {
+    const { upstream, client } = await setUp({ onRequest: ({ socket }) => socket.write(OK) });
+    const paused = new RecordingSink();
+    const call = client.send(makeRequest(upstream.origin), paused);
+    paused.listener = (event) => {
+      if (event === "head") call.pause();
+    };
+    await waitUntil(() => paused.events.includes("head"), "the head");
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resume) => setImmediate(resume));
+    call.resume();
+    await waitUntil(() => paused.isSettled, "the first end");
+    const next = new RecordingSink();
+    client.send(makeRequest(upstream.origin), next);
+    await waitUntil(() => next.isSettled, "the second end");
+    expect([paused.body, next.body, upstream.connections.length, client.stats().reused]).toEqual(["ok", "ok", 1, 1]);
+  });
+
   const answers: [string, (accepted: Accepted) => void][] = [
     ["a framed end", ({ socket }) => socket.write(OK)],
     ["an end of input behind a length", ({ socket }) => socket.end(OK)],

@@ -267,6 +267,8 @@ export class Connection implements CallCarrier, ResponseReceiver {
     if (isReusable) {
       this.#call = null;
       call.carrier = null;
+      // A pause may still stand when what was held back completed the answer. An idle connection has to hear its peer.
+      if (this.#socket.isPaused()) this.#socket.resume();
       this.idleUntilMs = performance.now() + keepMs;
       this.#isIdle = this.#owner.park(this);
       if (this.#isIdle) this.#socket.unref();
