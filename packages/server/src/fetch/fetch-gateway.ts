@@ -49,7 +49,7 @@ export function fetchGateway<HostRequest extends Request = Request>(
     }
     const settled = waitUntil === undefined ? null : announceWork(waitUntil);
     try {
-      const parts = { method, target, headers, body, isConsumed: request.bodyUsed };
+      const parts = { method, target, headers, body, isConsumed: request.bodyUsed, source: request };
       return await serveFetch(gateway, parts, {
         signal,
         ...(principal === undefined ? {} : { principal }),

@@ -14,6 +14,11 @@ export interface FetchRequestParts {
   readonly body: Uint8Array | ReadableStream<Uint8Array> | null;
   /** Something read the body before. */
   readonly isConsumed: boolean;
+  /**
+   * The request these parts are of, held for as long as the exchange runs: its signal hears of an abort only while the request itself is
+   * alive, for undici holds the controller behind it weakly.
+   */
+  readonly source: Request | null;
 }
 
 const LENGTH = /^\d{1,15}$/;

@@ -41,12 +41,22 @@ function readPlainCall(input: string | URL, init: RequestInit | undefined): Outg
     headers.set("content-type", "text/plain;charset=UTF-8");
   }
   const bytes = typeof body === "string" ? Buffer.from(body) : body;
-  const parts = { method: method.toUpperCase(), target: pathname + search, headers, body: bytes, isConsumed: false };
+  const parts = {
+    method: method.toUpperCase(),
+    target: pathname + search,
+    headers,
+    body: bytes,
+    isConsumed: false,
+    source: null,
+  };
   return { parts, signal };
 }
 
 function readRequest(request: Request): OutgoingCall {
   const { method, headers, body, signal } = request;
   const { pathname, search } = new URL(request.url);
-  return { parts: { method, target: pathname + search, headers, body, isConsumed: request.bodyUsed }, signal };
+  return {
+    parts: { method, target: pathname + search, headers, body, isConsumed: request.bodyUsed, source: request },
+    signal,
+  };
 }
