@@ -1,7 +1,11 @@
 // What only the fetch handler has: streams as bodies with bounds of their own, work that outlives its client, and a host that
 // must always be given an answer.
+import { setImmediate } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+
 import { BodyPool } from "@dragoman/core";
-import type { BodyReading, HandleOptions, Responder } from "@dragoman/core";
+import type { BodyReading, ClientRequest, HandleOptions, Responder } from "@dragoman/core";
 import { describe, expect, it, vi } from "vitest";
 
 import type { EmbeddedGateway } from "../embedding/index.ts";
@@ -13,15 +17,26 @@ interface Rig {
   readonly options: (HandleOptions | undefined)[];
   readonly readings: Promise<BodyReading>[];
   readonly responders: Responder[];
+  /** As the engine does, which keeps the request of every exchange that runs. */
+  readonly requests: ClientRequest[];
 }
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
 
 /** A gateway that reads bodies of at most 8 bytes and answers with what became of that. */
 function makeRig(answers: boolean = true): Rig {
-  const rig = { options: [] as Rig["options"], readings: [] as Rig["readings"], responders: [] as Responder[] };
+  const rig = {
+    options: [] as Rig["options"],
+    readings: [] as Rig["readings"],
+    responders: [] as Responder[],
+    requests: [] as Rig["requests"],
+  };
   const gateway: EmbeddedGateway = {
     handle: (request, responder, options) => {
       rig.options.push(options);
       rig.responders.push(responder);
+      rig.requests.push(request);
       const reading = request.readBody(8);
       rig.readings.push(reading);
       if (!answers) return;
@@ -101,6 +116,32 @@ describe("bodies", () => {
   });
 });
 
+describe("a client that leaves when its host has let go of the request", () => {
+  it("is heard of, even after a garbage collection", async () => {
+    const rig = makeRig(false);
+    const { answer, abort } = callAndForget(rig.gateway);
+    await vi.waitFor(() => expect(rig.responders).toHaveLength(1));
+    const responder = rig.responders[0] as Responder;
+    const onGone = vi.fn<() => void>();
+    responder.onGone = onGone;
+    responder.head(200, []);
+    const response = await answer;
+    await setImmediate();
+    collectGarbage();
+    abort();
+    expect(onGone).toHaveBeenCalledOnce();
+    await expect(response.text()).rejects.toThrow("aborted");
+    expect(rig.requests).toHaveLength(1);
+  });
+
+  /** In a frame of its own, so that nothing on the stack of the test refers to the request. */
+  function callAndForget(gateway: EmbeddedGateway): { readonly answer: Promise<Response>; readonly abort: () => void } {
+    const controller = new AbortController();
+    const answer = fetchGateway(gateway)(post("{}", { signal: controller.signal }));
+    return { answer, abort: () => controller.abort() };
+  }
+});
+
 describe("work that outlives its client", () => {
   it("is handed to waitUntil, once, and ends with the exchange", async () => {
     const rig = makeRig();
@@ -110,7 +151,7 @@ describe("work that outlives its client", () => {
     expect(works).toHaveLength(1);
     let isOver = false;
     const over = works[0]?.then(() => (isOver = true));
-    await new Promise((resolve) => setImmediate(resolve));
+    await setImmediate();
     expect(isOver).toBe(false);
     rig.options[0]?.onEnd?.();
     await over;
