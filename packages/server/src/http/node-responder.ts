@@ -1,13 +1,12 @@
-// The way back to one client over a ServerResponse. States: idle → (held →) streaming → ended, or gone from anywhere before ended.
-// `onGone` is called at most once, and never after `end` or `abort`; bytes handed over are not copied.
+// The way back to one client over a ServerResponse of HTTP/1.1, whose connection closes or is reset with a broken answer.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-import type { HeaderList, Responder } from "@dragoman/core";
+import type { HeaderList } from "@dragoman/core";
 import { findHeader, GatewayError } from "@dragoman/core";
 
-import type { BodyReader } from "./body-reader.ts";
 import type { Connection, Tenant } from "./connection.ts";
+import { HeldResponder } from "./held-responder.ts";
 import { isWrapped, writeHeadThrough } from "./hosted-arrival.ts";
 import type { HostedArrival } from "./hosted-arrival.ts";
 
@@ -25,23 +24,14 @@ export interface ResponderHost {
   readonly flushTimeoutMs: number;
 }
 
-/** One answer. `held` = the head is known and waits for the first body byte, so that both go out in one write. */
-export class NodeResponder implements Responder, Tenant {
-  onDrain: (() => void) | null = null;
-  onGone: (() => void) | null = null;
-  /** The read of the request's body, which a lost connection ends too. */
-  bodyReader: BodyReader | null = null;
+/** One answer. */
+export class NodeResponder extends HeldResponder<ServerResponse> implements Tenant {
   readonly #host: ResponderHost;
   readonly #connection: Connection;
   readonly #req: IncomingMessage;
-  readonly #res: ServerResponse;
   readonly #hasBody: boolean;
   readonly #hosted: HostedArrival | null;
-  #state: "idle" | "held" | "streaming" | "ended" | "gone" = "idle";
-  #status = 0;
-  #headers: HeaderList = [];
   #isSelfDelimiting = false;
-  #listensToDrain = false;
 
   constructor(
     host: ResponderHost,
@@ -53,82 +43,42 @@ export class NodeResponder implements Responder, Tenant {
       readonly hosted: HostedArrival | null;
     },
   ) {
+    super(exchange.res);
     this.#host = host;
     this.#connection = exchange.connection;
     this.#req = exchange.req;
-    this.#res = exchange.res;
     this.#hasBody = exchange.hasBody;
     this.#hosted = exchange.hosted;
   }
 
   /** Bytes that wait for the client on this side of the kernel. */
   get bufferedBytes(): number {
-    return this.#res.writableLength;
-  }
-
-  /** Whether the answer has not begun, so that another one can still take its place. */
-  get isUnanswered(): boolean {
-    return this.#state === "idle" || this.#state === "held";
-  }
-
-  /** Whether the client is lost, or was told that the answer is broken. */
-  get isGone(): boolean {
-    return this.#state === "gone";
-  }
-
-  head(status: number, headers: HeaderList): void {
-    if (this.#state === "gone") return;
-    if (this.#state !== "idle") throw new GatewayError("state_violation", "An answer's head is written once.");
-    this.#state = "held";
-    this.#status = status;
-    this.#headers = headers;
-    // The first bytes usually follow in the same turn and share the head's write.
-    process.nextTick(sendHeldHead, this);
-  }
-
-  /** Sets the head in place of one that was not sent; for the front end's own answers. */
-  replaceHead(status: number, headers: HeaderList): void {
-    if (this.#state === "held") this.#state = "idle";
-    this.head(status, headers);
-  }
-
-  write(bytes: Uint8Array): boolean {
-    if (this.#state === "gone") return true;
-    if (this.#state === "held") this.#sendHead(this.#headers, "streaming");
-    if (this.#state !== "streaming") throw new GatewayError("state_violation", "Body bytes come between head and end.");
-    if (bytes.byteLength === 0 || this.#res.write(bytes)) return true;
-    if (!this.#listensToDrain) {
-      this.#listensToDrain = true;
-      this.#res.on("drain", () => this.onDrain?.());
-    }
-    return false;
+    return this.res.writableLength;
   }
 
   end(bytes: Uint8Array | null, closeConnection: boolean): void {
-    if (this.#state === "gone") return;
-    if (this.#state !== "held" && this.#state !== "streaming")
+    if (this.state === "gone") return;
+    if (this.state !== "held" && this.state !== "streaming")
       throw new GatewayError("state_violation", "An answer ends once, after its head.");
-    const isWhole = this.#state === "held";
+    const isWhole = this.state === "held";
     const closes = closeConnection || this.#mustClose();
     if (closes) {
       this.#connection.prepareClose();
-      this.#res.once("finish", () => this.#connection.close());
+      this.res.once("finish", () => this.#connection.close());
     }
-    if (isWhole) this.#sendHead(this.#completeHeaders(bytes?.byteLength ?? 0, closes), "ended");
-    this.#state = "ended";
-    this.onDrain = null;
-    this.onGone = null;
-    if (bytes === null || bytes.byteLength === 0) this.#res.end();
-    else if (isWhole && bytes.byteLength <= MAX_JOINED_BODY_BYTES) this.#res.end(latin1Of(bytes), "latin1");
-    else this.#res.end(bytes);
+    if (isWhole) this.sendHead(this.#completeHeaders(bytes?.byteLength ?? 0, closes), "ended");
+    this.finish();
+    if (bytes === null || bytes.byteLength === 0) this.res.end();
+    else if (isWhole && bytes.byteLength <= MAX_JOINED_BODY_BYTES) this.res.end(latin1Of(bytes), "latin1");
+    else this.res.end(bytes);
     this.#boundFlush();
   }
 
   abort(): void {
-    if (this.#state === "gone") return;
+    if (this.state === "gone") return;
     const isUnsent = this.isUnanswered;
     const withReset = !isUnsent && !this.#isSelfDelimiting;
-    this.#leave();
+    this.leave();
     if (!withReset) {
       // Hands over what was written in this turn, such as an error event; the missing last chunk shows that the answer is broken.
       while (this.#connection.socket.writableCorked > 0) this.#connection.socket.uncork();
@@ -138,17 +88,17 @@ export class NodeResponder implements Responder, Tenant {
 
   isDone(): boolean {
     // node:http detaches the socket after the last byte was flushed; only then may the next answer begin.
-    return this.#state === "gone" || (this.#state === "ended" && this.#res.socket === null);
+    return this.state === "gone" || (this.state === "ended" && this.res.socket === null);
   }
 
   whenDone(callback: () => void): void {
-    this.#res.once("finish", callback);
+    this.res.once("finish", callback);
   }
 
   onConnectionGone(): void {
-    if (this.#state === "ended" || this.#state === "gone") return;
+    if (this.state === "ended" || this.state === "gone") return;
     const { onGone } = this;
-    this.#leave();
+    this.leave();
     this.#connection.destroy({ withReset: false });
     onGone?.();
   }
@@ -159,16 +109,9 @@ export class NodeResponder implements Responder, Tenant {
 
   /** Sends a head that no body byte has followed. */
   flushHead(): void {
-    if (this.#state !== "held") return;
-    this.#sendHead(this.#headers, "streaming");
-    this.#res.flushHeaders();
-  }
-
-  #leave(): void {
-    this.#state = "gone";
-    this.onDrain = null;
-    this.onGone = null;
-    this.bodyReader?.fail("incomplete");
+    if (this.state !== "held") return;
+    this.sendHead(this.headers, "streaming");
+    this.res.flushHeaders();
   }
 
   #mustClose(): boolean {
@@ -177,23 +120,19 @@ export class NodeResponder implements Responder, Tenant {
     return this.#hasBody && !this.#req.complete;
   }
 
-  #sendHead(headers: HeaderList, state: "streaming" | "ended"): void {
-    this.#state = state;
+  protected sendHead(headers: HeaderList, state: "streaming" | "ended"): void {
+    this.state = state;
     // HTTP/1.0 without a length is delimited by the end of the connection, so only a reset can show that an answer is broken.
     this.#isSelfDelimiting = this.#req.httpVersionMinor === 1 && findHeader(headers, "content-length") === undefined;
-    if (this.#hosted !== null && isWrapped(this.#res, "writeHead")) writeHeadThrough(this.#res, this.#status, headers);
+    if (this.#hosted !== null && isWrapped(this.res, "writeHead")) writeHeadThrough(this.res, this.status, headers);
     // The cast drops `readonly` only: node:http reads the list and keeps nothing of it.
-    else this.#res.writeHead(this.#status, headers as string[]);
-    if (state === "streaming") this.#hosted?.onStreaming?.(this.#res);
+    else this.res.writeHead(this.status, headers as string[]);
+    if (state === "streaming") this.#hosted?.onStreaming?.(this.res);
   }
 
   #completeHeaders(byteLength: number, closes: boolean): HeaderList {
-    const headers = [...this.#headers];
-    const isBodiless =
-      this.#status === 204 || this.#status === 304 || (this.#req.method === "HEAD" && byteLength === 0);
-    // RFC 9110 §8.6: no Content-Length in a 204; for 304 and HEAD only the engine knows the length.
-    if (!isBodiless && findHeader(headers, "content-length") === undefined)
-      headers.push("content-length", String(byteLength));
+    const headers = [...this.headers];
+    if (this.lacksLength(byteLength)) headers.push("content-length", String(byteLength));
     if (closes) headers.push("connection", "close");
     return headers;
   }
@@ -201,10 +140,6 @@ export class NodeResponder implements Responder, Tenant {
   /** An ended answer has no engine timer left: the socket's own, which sees the kernel take bytes, watches a client that stalls. */
   #boundFlush(): void {
     const { socket } = this.#connection;
-    if (this.#res.socket !== null && socket.writableLength > 0) socket.setTimeout(this.#host.flushTimeoutMs);
+    if (this.res.socket !== null && socket.writableLength > 0) socket.setTimeout(this.#host.flushTimeoutMs);
   }
-}
-
-function sendHeldHead(responder: NodeResponder): void {
-  responder.flushHead();
 }
