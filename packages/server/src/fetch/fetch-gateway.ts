@@ -3,6 +3,7 @@
 
 import { identifyBy, readBasePath, stripBasePath } from "../embedding/index.ts";
 import type { EmbeddedGateway, PrincipalSource } from "../embedding/index.ts";
+import { pairsOf } from "./header-pairs.ts";
 import { serveFetch } from "./serve-fetch.ts";
 
 /** Options of `fetchGateway`. */
@@ -71,11 +72,4 @@ function announceWork(waitUntil: (work: Promise<void>) => void): () => void {
     }),
   );
   return () => settle?.();
-}
-
-function pairsOf(headers: readonly string[]): [string, string][] {
-  const pairs: [string, string][] = [];
-  for (let index = 0; index + 1 < headers.length; index += 2)
-    pairs.push([headers[index] as string, headers[index + 1] as string]);
-  return pairs;
 }

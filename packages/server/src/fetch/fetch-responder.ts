@@ -4,6 +4,8 @@
 import type { HeaderList, Responder } from "@dragoman/core";
 import { GatewayError } from "@dragoman/core";
 
+import { pairsOf } from "./header-pairs.ts";
+
 /** Bytes of a streamed body that may wait for its reader. */
 const BUFFER_BYTES = 65_536;
 
@@ -103,9 +105,7 @@ export class FetchResponder implements Responder {
   }
 
   #respond(body: ReadableStream<Uint8Array> | Uint8Array | null, byteLength: number | null): void {
-    const headers: [string, string][] = [];
-    for (let index = 0; index + 1 < this.#headers.length; index += 2)
-      headers.push([this.#headers[index] as string, this.#headers[index + 1] as string]);
+    const headers = pairsOf(this.#headers);
     if (byteLength !== null && byteLength > 0) headers.push(["content-length", String(byteLength)]);
     this.#resolve(new Response(body, { status: this.#status, headers }));
   }
