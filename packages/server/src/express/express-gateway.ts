@@ -6,6 +6,7 @@ import { identifyBy } from "../embedding/index.ts";
 import type { EmbeddedGateway, PrincipalSource } from "../embedding/index.ts";
 import { MountedGateway } from "../http/index.ts";
 import type { MountOptions } from "../http/index.ts";
+import { pathOf } from "../http/request-target.ts";
 
 /** Options of `expressGateway`. */
 export interface ExpressGatewayOptions extends MountOptions {
@@ -31,9 +32,4 @@ export function expressGateway(gateway: EmbeddedGateway, options: ExpressGateway
     // Read now: Express puts the prefix back when the middleware returns to it, and a request may have to wait for its turn.
     mount.accept(req, res, { target: req.url, authenticate: identify === null ? null : () => identify(req) });
   };
-}
-
-function pathOf(target: string): string {
-  const queryAt = target.indexOf("?");
-  return queryAt < 0 ? target : target.slice(0, queryAt);
 }

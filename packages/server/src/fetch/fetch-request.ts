@@ -2,6 +2,7 @@
 
 import type { BodyPool, BodyReading, ClientRequest, HeaderList } from "@dragoman/core";
 
+import { pathOf, queryOf } from "../http/request-target.ts";
 import type { StreamReading } from "./stream-reading.ts";
 import { readBuffered, readStream } from "./stream-reading.ts";
 
@@ -37,10 +38,9 @@ export class FetchRequest implements ClientRequest {
 
   constructor(parts: FetchRequestParts, pool: BodyPool) {
     const { target, headers, body } = parts;
-    const queryAt = target.indexOf("?");
     this.method = parts.method;
-    this.path = queryAt < 0 ? target : target.slice(0, queryAt);
-    this.query = queryAt < 0 ? "" : target.slice(queryAt + 1);
+    this.path = pathOf(target);
+    this.query = queryOf(target);
     this.headers = listOf(headers);
     this.contentLength = isInMemory(body) ? body.byteLength : readLength(headers);
     this.#parts = parts;

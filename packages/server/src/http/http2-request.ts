@@ -8,8 +8,10 @@ import { findHeader } from "@dragoman/core";
 
 import { BodyReader, readBufferedBody } from "./body-reader.ts";
 import type { Http2Responder } from "./http2-responder.ts";
+import { failReading } from "./node-request.ts";
 import type { RequestHost } from "./node-request.ts";
-import { findTargetProblem } from "./request-target.ts";
+import { findTargetProblem, pathOf, queryOf } from "./request-target.ts";
+import { refuse } from "./strict-request.ts";
 import type { HeadCheck } from "./strict-request.ts";
 
 /** A head that is served. */
@@ -25,11 +27,10 @@ export function checkStreamHead(req: Http2ServerRequest, target: string, maxHead
   const length = findHeader(headers, "content-length");
   const targetProblem = findTargetProblem(target);
   if (targetProblem !== null) return refuse(400, targetProblem);
-  const queryAt = target.indexOf("?");
   return {
     ok: true,
-    path: queryAt < 0 ? target : target.slice(0, queryAt),
-    query: queryAt < 0 ? "" : target.slice(queryAt + 1),
+    path: pathOf(target),
+    query: queryOf(target),
     contentLength: length === undefined ? null : Number(length),
     hasBody: !req.stream.endAfterHeaders,
     // Node has sent it before the request was emitted.
@@ -90,12 +91,4 @@ function withoutPseudoFields(headers: HeaderList): HeaderList {
     if (name.charCodeAt(0) !== COLON) kept.push(name, headers[index + 1] as string);
   }
   return kept;
-}
-
-function refuse(status: number, message: string): HeadCheck {
-  return { ok: false, status, code: "invalid_request", message };
-}
-
-function failReading(reason: Extract<BodyReading, { readonly ok: false }>["reason"]): Promise<BodyReading> {
-  return Promise.resolve({ ok: false, reason });
 }

@@ -22,6 +22,7 @@ import { NodeRequest } from "./node-request.ts";
 import { NodeResponder } from "./node-responder.ts";
 import { encodeRawAnswer, refusalOfParserError } from "./refusal.ts";
 import type { EncodedRefusal, EncodeRefusal, Refusal, RefusalCode } from "./refusal.ts";
+import { pathOf } from "./request-target.ts";
 import { checkRequestHead } from "./strict-request.ts";
 import type { HeadCheck } from "./strict-request.ts";
 
@@ -255,11 +256,6 @@ export class NodeFrontEnd {
   #report(kind: ConnectionProblem["kind"], detail: string, cause: unknown): void {
     this.#onConnectionError({ kind, detail, cause });
   }
-}
-
-function pathOf(target: string): string {
-  const queryAt = target.indexOf("?");
-  return queryAt < 0 ? target : target.slice(0, queryAt);
 }
 
 /** Timers of Node that do not keep the process alive. */

@@ -71,6 +71,7 @@ export class NodeRequest implements ClientRequest {
   }
 }
 
-function failReading(reason: Extract<BodyReading, { readonly ok: false }>["reason"]): Promise<BodyReading> {
+/** A body that is not read, and why. */
+export function failReading(reason: Extract<BodyReading, { readonly ok: false }>["reason"]): Promise<BodyReading> {
   return Promise.resolve({ ok: false, reason });
 }

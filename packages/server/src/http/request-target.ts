@@ -11,8 +11,7 @@ const BAD_ESCAPE = /%(?![0-9a-f]{2})|%00/i;
 export function findTargetProblem(target: string): string | null {
   if (target.charCodeAt(0) !== 0x2f) return "The request target must be a path that begins with '/'.";
   if (!TARGET.test(target)) return "The request target has a character that a URI may not contain.";
-  const queryAt = target.indexOf("?");
-  const path = queryAt < 0 ? target : target.slice(0, queryAt);
+  const path = pathOf(target);
   if (path.includes("//")) return "The request target's path has an empty segment.";
   // Most targets have no dot segment or escape: two searches spare them the expressions.
   if (path.includes("/.") || path.includes("%")) {
@@ -20,4 +19,16 @@ export function findTargetProblem(target: string): string | null {
   }
   if (target.includes("%") && BAD_ESCAPE.test(target)) return "The request target has an invalid percent escape.";
   return null;
+}
+
+/** The part of a target before its query. */
+export function pathOf(target: string): string {
+  const queryAt = target.indexOf("?");
+  return queryAt < 0 ? target : target.slice(0, queryAt);
+}
+
+/** The part of a target behind its first question mark; empty without one. */
+export function queryOf(target: string): string {
+  const queryAt = target.indexOf("?");
+  return queryAt < 0 ? "" : target.slice(queryAt + 1);
 }

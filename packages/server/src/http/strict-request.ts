@@ -4,7 +4,7 @@
 import type { HeaderList } from "@dragoman/core";
 
 import type { RefusalCode } from "./refusal.ts";
-import { findTargetProblem } from "./request-target.ts";
+import { findTargetProblem, pathOf, queryOf } from "./request-target.ts";
 
 /** The parts of a head that are checked. */
 export interface RequestHead {
@@ -65,9 +65,7 @@ export function checkRequestHead(head: RequestHead, maxHeaderCount: number): Hea
   const targetProblem = findTargetProblem(head.target);
   if (targetProblem !== null) return refuse(400, targetProblem);
 
-  const queryAt = head.target.indexOf("?");
-  const path = queryAt < 0 ? head.target : head.target.slice(0, queryAt);
-  const query = queryAt < 0 ? "" : head.target.slice(queryAt + 1);
+  const path = pathOf(head.target);
   // HTTP/1.0 knows no expectations (RFC 9110 §10.1.1).
   const expectation = isOld ? null : fields.expectation;
   if (expectation !== null && expectation.toLowerCase() !== "100-continue")
@@ -80,6 +78,7 @@ export function checkRequestHead(head: RequestHead, maxHeaderCount: number): Hea
   }
   const contentLength = fields.lengths === 0 ? null : Number(fields.length);
   const hasBody = fields.codings > 0 || (contentLength !== null && contentLength > 0);
+  const query = queryOf(head.target);
   return { ok: true, path, query, contentLength, hasBody, expectsContinue: expectation !== null && hasBody };
 }
 
@@ -147,6 +146,7 @@ function gatherField(fields: FramingFields, name: string, value: string): void {
   }
 }
 
-function refuse(status: number, message: string): HeadCheck {
+/** A head that is not served: the client's fault. */
+export function refuse(status: number, message: string): HeadCheck {
   return { ok: false, status, code: "invalid_request", message };
 }

@@ -12,6 +12,7 @@ import type { HttpLimits } from "../http/http-limits.ts";
 import type { ConnectionProblem } from "../http/node-handler.ts";
 import { encodeRawAnswer } from "../http/refusal.ts";
 import type { EncodedRefusal, Refusal } from "../http/refusal.ts";
+import { pathOf } from "../http/request-target.ts";
 import { checkRequestHead } from "../http/strict-request.ts";
 import type { RequestHead } from "../http/strict-request.ts";
 import { AnswerWriter } from "./answer-bytes.ts";
@@ -276,14 +277,7 @@ export class WireConnection implements ExchangeHost {
     const check = checkRequestHead(head, host.limits.maxHeaderCount);
     if (!check.ok) {
       const { status, code, message } = check;
-      const queryAt = head.target.indexOf("?");
-      this.#refuse({
-        status,
-        code,
-        message,
-        path: queryAt < 0 ? head.target : head.target.slice(0, queryAt),
-        headers: head.headers,
-      });
+      this.#refuse({ status, code, message, path: pathOf(head.target), headers: head.headers });
       return;
     }
     const intake = check.hasBody ? new BodyIntake(host, check.contentLength) : null;
