@@ -16,6 +16,7 @@ import {
 import { isContextLengthText } from "../shared/error-text.ts";
 import { upstreamError } from "../shared/neutral-error.ts";
 import { readRetryAfterMs, readShouldRetry, relayedRetryAfter } from "../shared/retry-after.ts";
+import { stringOf } from "../shared/string-value.ts";
 
 /** The usual status of each error type (Claude platform documentation, errors page, read 2026-11-30). */
 const STATUS_OF_TYPE: Readonly<Record<string, number>> = {
@@ -60,7 +61,7 @@ const EMPTY_BODY: ErrorBody = { type: null, message: "", code: null, requestId: 
 
 const readString = (document: Document, object: NodeIndex, name: string): string | null => {
   const node = document.member(object, name);
-  return document.isString(node) ? document.string(node) : null;
+  return stringOf(document, node) ?? null;
 };
 
 /** Reads an error envelope: this dialect's own, the flat or nested ones of proxies, or a bare text. */

@@ -19,6 +19,7 @@ import {
 } from "@dragoman/core";
 
 import { protocolError, truncatedError } from "../shared/neutral-error.ts";
+import { hasText } from "../shared/string-value.ts";
 import type { Mutable } from "./body-reader.ts";
 import { classifyErrorEvent } from "./classify-error.ts";
 import { neutralTier } from "./decode-response.ts";
@@ -39,9 +40,6 @@ interface OpenBlock {
   /** The input that a block's start already held, kept until it is clear that no fragment follows. */
   readonly heldInput: Raw | null;
 }
-
-const isFilled = (document: Document, node: NodeIndex): boolean =>
-  document.isString(node) && document.end(node) - document.start(node) > 2;
 
 const DIGIT_ZERO = 0x30;
 
@@ -185,14 +183,13 @@ class AnthropicStreamDecoder implements StreamDecoder {
   #openText(document: Document, block: NodeIndex, index: number): void {
     const part = this.#openPart(index, "text", { type: "text" });
     const text = document.member(block, "text");
-    if (isFilled(document, text)) this.#emit({ type: "text-delta", candidate: 0, part, text: document.text(text) });
+    if (hasText(document, text)) this.#emit({ type: "text-delta", candidate: 0, part, text: document.text(text) });
   }
 
   #openThinking(document: Document, block: NodeIndex, index: number): void {
     const part = this.#openPart(index, "reasoning", { type: "reasoning", form: "summary" });
     const text = document.member(block, "thinking");
-    if (isFilled(document, text))
-      this.#emit({ type: "reasoning-delta", candidate: 0, part, text: document.text(text) });
+    if (hasText(document, text)) this.#emit({ type: "reasoning-delta", candidate: 0, part, text: document.text(text) });
     this.#emitSignature(document, document.member(block, "signature"), part, "a");
   }
 
@@ -204,7 +201,7 @@ class AnthropicStreamDecoder implements StreamDecoder {
   }
 
   #emitSignature(document: Document, node: NodeIndex, part: number, origin: "a" | "ar"): void {
-    if (!isFilled(document, node)) return;
+    if (!hasText(document, node)) return;
     const signature = { origin, model: this.#context.upstreamModel, data: document.text(node) };
     this.#emit({ type: "signature-delta", candidate: 0, part, signature });
   }
@@ -212,7 +209,7 @@ class AnthropicStreamDecoder implements StreamDecoder {
   #openCall(document: Document, block: NodeIndex, index: number): void {
     const id = document.member(block, "id");
     const name = document.member(block, "name");
-    if (!isFilled(document, id) || !isFilled(document, name)) {
+    if (!hasText(document, id) || !hasText(document, name)) {
       this.#fail(protocolError("The provider began a tool call without an id or a name."));
       return;
     }
@@ -234,13 +231,13 @@ class AnthropicStreamDecoder implements StreamDecoder {
     const { part } = block;
     if (document.stringEquals(type, "text_delta")) {
       const text = document.member(delta, "text");
-      if (isFilled(document, text) && block.kind === "text")
+      if (hasText(document, text) && block.kind === "text")
         this.#emit({ type: "text-delta", candidate: 0, part, text: document.text(text) });
     } else if (document.stringEquals(type, "input_json_delta"))
       this.#pushInput(document, document.member(delta, "partial_json"), block);
     else if (document.stringEquals(type, "thinking_delta")) {
       const text = document.member(delta, "thinking");
-      if (isFilled(document, text) && block.kind === "reasoning")
+      if (hasText(document, text) && block.kind === "reasoning")
         this.#emit({ type: "reasoning-delta", candidate: 0, part, text: document.text(text) });
     } else if (document.stringEquals(type, "signature_delta")) {
       if (block.kind === "reasoning") this.#emitSignature(document, document.member(delta, "signature"), part, "a");
@@ -251,7 +248,7 @@ class AnthropicStreamDecoder implements StreamDecoder {
   }
 
   #pushInput(document: Document, fragment: NodeIndex, block: OpenBlock): void {
-    if (!isFilled(document, fragment) || block.kind !== "tool-call") return;
+    if (!hasText(document, fragment) || block.kind !== "tool-call") return;
     block.hasInput = true;
     this.#emit({
       type: "arguments-delta",

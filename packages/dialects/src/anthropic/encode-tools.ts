@@ -16,6 +16,7 @@ import {
 } from "@dragoman/core";
 
 import { withObjectType } from "../shared/schema-rules.ts";
+import { stringOf } from "../shared/string-value.ts";
 import { base62Digest } from "../shared/tool-ids.ts";
 import type { CacheMarks } from "./cache-marks.ts";
 import type { Encoding } from "./encoding.ts";
@@ -239,8 +240,8 @@ function grammarOf(tool: CustomTool): string | null {
   const grammar = document.isObject(nested) ? nested : document.root;
   const syntax = document.member(grammar, "syntax");
   const definition = document.member(grammar, "definition");
-  const name = document.isString(syntax) ? document.string(syntax) : "given";
-  return `The input must match this ${name} grammar.\n${document.isString(definition) ? document.string(definition) : ""}`;
+  const name = stringOf(document, syntax) ?? "given";
+  return `The input must match this ${name} grammar.\n${stringOf(document, definition) ?? ""}`;
 }
 
 /** Writes `,"tool_choice":…`; there is none without tools. */

@@ -16,19 +16,17 @@ import {
 } from "@dragoman/core";
 
 import { protocolError, truncatedError } from "../shared/neutral-error.ts";
+import { hasText, stringOf } from "../shared/string-value.ts";
 import { classifyErrorEvent } from "./classify-error.ts";
 import { profileOf } from "./profiles.ts";
 import { UsageTally } from "./usage.ts";
-
-const isNonEmptyString = (document: Document, node: NodeIndex): boolean =>
-  document.isString(node) && document.end(node) - document.start(node) > 2;
 
 /** Whether a delta brings anything that a client waits for. */
 function deltaHasContent(document: Document, delta: NodeIndex): boolean {
   for (let key = document.firstMember(delta); key >= 0; key = document.nextMember(key)) {
     if (document.nameEquals(key, "type")) continue;
     const value = document.memberValue(key);
-    if (isNonEmptyString(document, value) || document.isObject(value)) return true;
+    if (hasText(document, value) || document.isObject(value)) return true;
   }
   return false;
 }
@@ -36,8 +34,8 @@ function deltaHasContent(document: Document, delta: NodeIndex): boolean {
 /** Whether a block begins with something: a text or thinking block does so only when it is not empty. */
 function blockHasContent(document: Document, block: NodeIndex): boolean {
   const type = document.member(block, "type");
-  if (document.stringEquals(type, "text")) return isNonEmptyString(document, document.member(block, "text"));
-  if (document.stringEquals(type, "thinking")) return isNonEmptyString(document, document.member(block, "thinking"));
+  if (document.stringEquals(type, "text")) return hasText(document, document.member(block, "text"));
+  if (document.stringEquals(type, "thinking")) return hasText(document, document.member(block, "thinking"));
   return true;
 }
 
@@ -172,7 +170,7 @@ export function observeResponse(document: Document, context: DecodeContext): Obs
   return {
     ok: true,
     usage: tally.toUsage(true),
-    stopWord: document.isString(reason) ? document.string(reason) : null,
+    stopWord: stringOf(document, reason) ?? null,
   };
 }
 

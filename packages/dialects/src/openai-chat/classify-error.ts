@@ -14,6 +14,7 @@ import type {
 import { isContextLengthText, isSpendingText } from "../shared/error-text.ts";
 import { fixedTextOf, upstreamError } from "../shared/neutral-error.ts";
 import { readRetryAfterMs, readShouldRetry, relayedRetryAfter } from "../shared/retry-after.ts";
+import { stringOf } from "../shared/string-value.ts";
 
 /** What an error body says, whatever its envelope. */
 interface ErrorFacts {
@@ -215,7 +216,7 @@ function factsOfObject(document: Document, node: NodeIndex, envelope: NodeIndex)
   const number = document.isNumber(code) ? document.number(code) : statusText(wordOf(document, code));
   const status = document.member(envelope, "status");
   const inner = wordOf(document, document.member(document.member(node, "innererror"), "code"));
-  const word = document.isString(code) ? document.string(code) : inner;
+  const word = stringOf(document, code) ?? inner;
   return {
     message: textOf(document, document.member(node, "message")),
     type: wordOf(document, document.member(node, "type")),

@@ -1,16 +1,9 @@
 import { describe, expect, test } from "vitest";
 
-import { scan } from "@dragoman/core";
-
+import { documentOf } from "../testing/spelled-json.ts";
 import { openaiChatClient } from "./client.ts";
 
 const ROUTE = { operation: "generate", path: "/v1/chat/completions", query: "", captures: {} } as const;
-
-function parse(text: string): Parameters<typeof openaiChatClient.readHead>[0] {
-  const result = scan(Buffer.from(text));
-  if (!result.ok) throw new Error(result.error.message);
-  return result.document;
-}
 
 describe("claims", () => {
   test.each([
@@ -46,7 +39,7 @@ describe("readCredential", () => {
 
 describe("readHead", () => {
   test("reads model, stream flag and what answers need", () => {
-    const document = parse(
+    const document = documentOf(
       '{"model":"m\\u00e9","stream":true,"stream_options":{"include_usage":true},"n":2,"functions":[{"name":"f"}]}',
     );
     const reading = openaiChatClient.readHead(document, ROUTE);
@@ -59,7 +52,7 @@ describe("readHead", () => {
 
   test("takes null for absent", () => {
     const reading = openaiChatClient.readHead(
-      parse('{"model":"m","stream":null,"stream_options":null,"functions":null,"function_call":null}'),
+      documentOf('{"model":"m","stream":null,"stream_options":null,"functions":null,"function_call":null}'),
       ROUTE,
     );
     expect(reading).toMatchObject({
@@ -74,11 +67,11 @@ describe("estimateInputTokens", () => {
     const image = `{"type":"image_url","image_url":{"url":"data:image/png;base64,${"A".repeat(100_000)}"}}`;
     const low = '{"type":"image_url","image_url":{"url":"https://x.test","detail":"low"}}';
     const body = (content: string): string => `{"model":"m","messages":[{"role":"user","content":${content}}]}`;
-    const estimate = (content: string): number => openaiChatClient.estimateInputTokens(parse(body(content)));
+    const estimate = (content: string): number => openaiChatClient.estimateInputTokens(documentOf(body(content)));
     expect(estimate(`[${image}]`)).toBe(1_104);
     expect(estimate(`[${low}]`)).toBe(89);
     expect(estimate(`"${"x".repeat(4_000)}"`)).toBe(1_005);
-    expect(openaiChatClient.estimateInputTokens(parse("{}"))).toBe(0);
+    expect(openaiChatClient.estimateInputTokens(documentOf("{}"))).toBe(0);
   });
 });
 

@@ -3,6 +3,7 @@ import { ABSENT } from "@dragoman/core";
 import type { Extension, Message, NodeIndex, Part, ReasoningPart, Text, ToolResultPart } from "@dragoman/core";
 
 import { decodeEnvelope } from "../shared/signature-envelope.ts";
+import { hasText } from "../shared/string-value.ts";
 import { googleSignature } from "./decode-stream.ts";
 import { decodeBreakpoint, decodeContent } from "./decode-parts.ts";
 import { MessageList } from "./message-list.ts";
@@ -191,7 +192,7 @@ function decodeReasoning(reader: RequestReader, node: NodeIndex, at: string): Pa
   if (parts.length > 0) return parts;
   for (const name of ["reasoning_content", "reasoning"]) {
     const text = document.member(node, name);
-    if (!document.isString(text) || document.end(text) - document.start(text) <= 2) continue;
+    if (!hasText(document, text)) continue;
     parts.push({ type: "reasoning", form: "raw", texts: [document.text(text)], at: `${at}/${name}` });
     break;
   }

@@ -13,6 +13,7 @@ import type {
 } from "@dragoman/core";
 
 import { protocolError } from "../shared/neutral-error.ts";
+import { hasText, stringOf } from "../shared/string-value.ts";
 import { base62Digest } from "../shared/tool-ids.ts";
 import { classifyErrorNode } from "./classify-error.ts";
 import { googleSignature } from "./decode-stream.ts";
@@ -117,7 +118,7 @@ function decodeChoice(
   return {
     index,
     parts,
-    stop: decodeStop(document.isString(word) ? document.string(word) : null, contents, profile),
+    stop: decodeStop(stringOf(document, word) ?? null, contents, profile),
     ...(document.isObject(logprobs) ? { logprobs: document.raw(logprobs) } : null),
     ...(extensions.length === 0 ? null : { extensions }),
   };
@@ -271,9 +272,3 @@ function extensionsOf(
   }
   return extensions;
 }
-
-const stringOf = (document: Document, node: NodeIndex): string | undefined =>
-  document.isString(node) ? document.string(node) : undefined;
-
-const hasText = (document: Document, node: NodeIndex): boolean =>
-  document.isString(node) && document.end(node) - document.start(node) > 2;

@@ -13,6 +13,7 @@ import type {
 } from "@dragoman/core";
 
 import { protocolError, truncatedError } from "../shared/neutral-error.ts";
+import { hasText, stringOf } from "../shared/string-value.ts";
 import { ChoiceState } from "./choice-state.ts";
 import { classifyErrorNode } from "./classify-error.ts";
 import { asChatProfile } from "./profiles.ts";
@@ -249,12 +250,6 @@ export class ChatStreamDecoder implements StreamDecoder {
     this.#emit({ type: "stop", candidate: choice.index, stop: decodeStop(word, choice.contents(), this.#profile) });
   }
 }
-
-const stringOf = (document: Document, node: NodeIndex): string | undefined =>
-  document.isString(node) ? document.string(node) : undefined;
-
-const hasText = (document: Document, node: NodeIndex): boolean =>
-  document.isString(node) && document.end(node) - document.start(node) > 2;
 
 /** The signature that Google's compatible endpoint puts on a tool call. */
 export function googleSignature(document: Document, extraContent: NodeIndex): Signature | null {

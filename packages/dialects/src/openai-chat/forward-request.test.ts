@@ -1,18 +1,13 @@
 import { describe, expect, test } from "vitest";
 
-import { concat, expandLossy, DEFAULT_CAPABILITIES, mergeCapabilities, scan } from "@dragoman/core";
-import type { Capabilities, Document, EncodeTarget } from "@dragoman/core";
+import { concat, expandLossy, DEFAULT_CAPABILITIES, mergeCapabilities } from "@dragoman/core";
+import type { Capabilities, EncodeTarget } from "@dragoman/core";
 
 import { base62Digest } from "../shared/tool-ids.ts";
+import { documentOf } from "../testing/spelled-json.ts";
 import { openaiChatClient } from "./client.ts";
 import { compileChatProfile } from "./compile-profile.ts";
 import { openaiChatProvider } from "./provider.ts";
-
-function parse(text: string): Document {
-  const result = scan(Buffer.from(text));
-  if (!result.ok) throw new Error(result.error.message);
-  return result.document;
-}
 
 function target(
   profile: string,
@@ -36,7 +31,7 @@ function target(
 const ROUTE = { operation: "generate", path: "/v1/chat/completions", query: "", captures: {} } as const;
 
 function forward(text: string, to: EncodeTarget): { readonly body: string | null; readonly codes: readonly string[] } {
-  const document = parse(text);
+  const document = documentOf(text);
   const reading = openaiChatClient.readHead(document, ROUTE);
   if (!reading.ok) throw new Error(reading.error.message);
   const result = openaiChatProvider.forwardRequest(document, reading.head, "generate", [], to);
@@ -212,7 +207,7 @@ describe("forwardRequest", () => {
 
   test("references a large body instead of copying it", () => {
     const big = "x".repeat(1_000_000);
-    const document = parse(`{"model":"m","messages":[{"role":"user","content":"${big}"}],"stream":true}`);
+    const document = documentOf(`{"model":"m","messages":[{"role":"user","content":"${big}"}],"stream":true}`);
     const reading = openaiChatClient.readHead(document, ROUTE);
     if (!reading.ok) throw new Error("head");
     const result = openaiChatProvider.forwardRequest(document, reading.head, "generate", [], target("openai"));
@@ -222,7 +217,7 @@ describe("forwardRequest", () => {
   });
 
   test("has no call for counting tokens", () => {
-    const document = parse(`{"model":"m",${USER}}`);
+    const document = documentOf(`{"model":"m",${USER}}`);
     const reading = openaiChatClient.readHead(document, ROUTE);
     if (!reading.ok) throw new Error("head");
     const result = openaiChatProvider.forwardRequest(document, reading.head, "count-tokens", [], target("openai"));

@@ -13,6 +13,7 @@ import type {
 } from "@dragoman/core";
 
 import { protocolError, truncatedError } from "../shared/neutral-error.ts";
+import { hasText } from "../shared/string-value.ts";
 import { classifyErrorNode } from "./classify-error.ts";
 import { asChatProfile } from "./profiles.ts";
 import type { ChatFacts } from "./read-head.ts";
@@ -160,9 +161,7 @@ export class ChatStreamObserver implements StreamObserver {
 function hasContent(document: Document, delta: NodeIndex): boolean {
   for (let key = document.firstMember(delta); key !== ABSENT; key = document.nextMember(key)) {
     const value = document.memberValue(key);
-    const isFilled = document.isString(value)
-      ? document.end(value) - document.start(value) > 2
-      : document.count(value) > 0;
+    const isFilled = hasText(document, value) || document.count(value) > 0;
     if (isFilled && isContentMember(document, key)) return true;
   }
   return false;

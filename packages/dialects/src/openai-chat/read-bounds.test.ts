@@ -1,14 +1,10 @@
-import { scan } from "@dragoman/core";
 import type { RequestBounds } from "@dragoman/core";
 import { describe, expect, it } from "vitest";
 
+import { documentOf } from "../testing/spelled-json.ts";
 import { readBounds } from "./read-bounds.ts";
 
-const boundsOf = (body: unknown): RequestBounds => {
-  const scanned = scan(Buffer.from(JSON.stringify(body)));
-  if (!scanned.ok) throw new Error(scanned.error.message);
-  return readBounds(scanned.document);
-};
+const boundsOf = (body: unknown): RequestBounds => readBounds(documentOf(JSON.stringify(body)));
 
 describe("readBounds", () => {
   it.each<{ readonly name: string; readonly body: unknown; readonly expected: RequestBounds }>([

@@ -1,6 +1,8 @@
 // What a chat request says about its size and sender, for reservations: read without decoding the rest, and never refused here.
 import type { Document, NodeIndex, RequestBounds } from "@dragoman/core";
 
+import { stringOf } from "../shared/string-value.ts";
+
 /** Reads output limit, number of answers, and the end user; the current members win over the deprecated ones. */
 export function readBounds(document: Document): RequestBounds {
   const { root } = document;
@@ -24,5 +26,5 @@ function count(document: Document, node: NodeIndex): number | undefined {
 }
 
 function name(document: Document, node: NodeIndex): string | undefined {
-  return document.isString(node) ? document.string(node) || undefined : undefined;
+  return stringOf(document, node) || undefined;
 }

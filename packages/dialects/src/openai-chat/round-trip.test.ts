@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { concat, DEFAULT_CAPABILITIES, mergeCapabilities, ResponseAssembler, scan, textToString } from "@dragoman/core";
-import type { AnswerContext, Capabilities, Document, EncodeTarget, StreamEvent } from "@dragoman/core";
+import { concat, DEFAULT_CAPABILITIES, mergeCapabilities, ResponseAssembler, textToString } from "@dragoman/core";
+import type { AnswerContext, Capabilities, EncodeTarget, StreamEvent } from "@dragoman/core";
 
+import { documentOf } from "../testing/spelled-json.ts";
 import { openaiChatClient } from "./client.ts";
 import { compileChatProfile } from "./compile-profile.ts";
 import { openaiChatProvider } from "./provider.ts";
@@ -21,12 +22,6 @@ const EVERYTHING: Capabilities = mergeCapabilities(DEFAULT_CAPABILITIES, {
 
 const ROUTE = { operation: "generate", path: "/v1/chat/completions", query: "", captures: {} } as const;
 
-function parse(text: string): Document {
-  const result = scan(Buffer.from(text));
-  if (!result.ok) throw new Error(result.error.message);
-  return result.document;
-}
-
 function target(): EncodeTarget {
   const compiled = compileChatProfile("openai", {});
   if (!compiled.ok) throw new Error("profile");
@@ -43,7 +38,7 @@ function target(): EncodeTarget {
 }
 
 function throughNeutral(text: string): unknown {
-  const document = parse(text);
+  const document = documentOf(text);
   const reading = openaiChatClient.readHead(document, ROUTE);
   if (!reading.ok) throw new Error(reading.error.message);
   const decoded = openaiChatClient.decodeRequest(document, reading.head, ROUTE, []);
@@ -156,7 +151,7 @@ describe("round trips through the neutral form", () => {
 
   test("keeps the bytes of large texts, numbers and escapes", () => {
     const big = "x".repeat(1_000_000);
-    const document = parse(
+    const document = documentOf(
       `{"model":"m","temperature":1.0,"seed":12345678901234567890,"messages":[{"role":"user","content":"${big}\\u00e9"}]}`,
     );
     const reading = openaiChatClient.readHead(document, ROUTE);

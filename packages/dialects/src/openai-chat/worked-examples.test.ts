@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
 
-import { concat, DEFAULT_CAPABILITIES, expandLossy, mergeCapabilities, scan } from "@dragoman/core";
+import { concat, DEFAULT_CAPABILITIES, expandLossy, mergeCapabilities } from "@dragoman/core";
 import type {
   AnswerContext,
   Capabilities,
   ClientDialect,
-  Document,
   EncodeTarget,
   ProviderDialect,
   StreamEvent,
 } from "@dragoman/core";
 
 import { anthropicClient, anthropicProvider } from "../anthropic/index.ts";
+import { documentOf } from "../testing/spelled-json.ts";
 import { openaiChatClient } from "./client.ts";
 import { compileChatProfile } from "./compile-profile.ts";
 import { openaiChatProvider } from "./provider.ts";
@@ -39,12 +39,6 @@ const EVERYTHING: Capabilities = mergeCapabilities(DEFAULT_CAPABILITIES, {
 const T = '{"type":"object","properties":{"c":{"type":"string"}},"required":["c"],"additionalProperties":false}';
 const C = '"id":"chatcmpl-t1","object":"chat.completion.chunk","created":1790000000,"model":"up-model"';
 
-function parse(text: string): Document {
-  const result = scan(Buffer.from(text));
-  if (!result.ok) throw new Error(result.error.message);
-  return result.document;
-}
-
 function profileOf(name: string): EncodeTarget["profile"] {
   const compiled = compileChatProfile(name, {});
   if (!compiled.ok) throw new Error(name);
@@ -70,7 +64,7 @@ function translate(
   text: string,
   to: EncodeTarget,
 ): { readonly body: unknown; readonly codes: readonly string[] } {
-  const document = parse(text);
+  const document = documentOf(text);
   const route = { operation: "generate", path, query: "", captures: {} } as const;
   const reading = client.readHead(document, route);
   if (!reading.ok) throw new Error(reading.error.message);
@@ -99,7 +93,7 @@ function answerContext(
 }
 
 function answer(provider: ProviderDialect, profile: EncodeTarget["profile"], text: string): unknown {
-  const decoded = provider.decodeResponse(parse(text), {
+  const decoded = provider.decodeResponse(documentOf(text), {
     profile,
     upstreamModel: "up-model",
     headers: [],
