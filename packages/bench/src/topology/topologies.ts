@@ -47,6 +47,19 @@ export interface Topology {
 
 const REFERENCE_STEP: StepLimits = { achievedFraction: 0.995, errorFraction: 0.0001, overheadP99Us: 5000 };
 
+/** The matrix as it is, on machines of their own. */
+const MACHINES = {
+  placement: "hosts",
+  rates: { kind: "reference" },
+  ladder: { kind: "steps" },
+  stepLimits: REFERENCE_STEP,
+  windows: {},
+  timeoutMs: 30_000,
+  maxConnections: 8192,
+  adaptFraction: undefined,
+  voidRetries: 0,
+} as const satisfies Partial<Topology>;
+
 /** Topologies by name. */
 export const TOPOLOGIES: Readonly<Record<string, Topology>> = {
   laptop: {
@@ -67,34 +80,18 @@ export const TOPOLOGIES: Readonly<Record<string, Topology>> = {
     mockRps: undefined,
   },
   hosts: {
+    ...MACHINES,
     id: "hosts",
     description: "Generator, mock and gateway on machines of their own, each with an agent",
     isReference: false,
-    placement: "hosts",
-    rates: { kind: "reference" },
-    ladder: { kind: "steps" },
-    stepLimits: REFERENCE_STEP,
-    windows: {},
-    timeoutMs: 30_000,
-    maxConnections: 8192,
-    adaptFraction: undefined,
-    voidRetries: 0,
     mockP99Us: 2000,
     mockRps: undefined,
   },
   "ref-4": {
+    ...MACHINES,
     id: "ref-4",
     description: "Gateway on 4 vCPU, generator and mock on 16 vCPU each, one placement group",
     isReference: true,
-    placement: "hosts",
-    rates: { kind: "reference" },
-    ladder: { kind: "steps" },
-    stepLimits: REFERENCE_STEP,
-    windows: {},
-    timeoutMs: 30_000,
-    maxConnections: 8192,
-    adaptFraction: undefined,
-    voidRetries: 0,
     mockP99Us: 50,
     mockRps: 50_000,
   },
