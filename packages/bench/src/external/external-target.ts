@@ -1,9 +1,8 @@
 // A gateway this package knows nothing about: started by a command line given by the user, or already running under a URL.
 import type { LaunchPlan, PlanContext, Target, TargetOptions } from "../contract/target.ts";
+import { credentialHeaders, PROVIDER_PATHS, UPSTREAM_MODELS } from "../targets/client-traffic.ts";
 
 const READY_TIMEOUT_MS = 60_000;
-const DEFAULT_MODEL = "gpt-4o-mini";
-const DEFAULT_CLAUDE = "claude-mock";
 const UNKNOWN_KEY = "sk-unknown-to-everyone";
 
 /**
@@ -12,8 +11,8 @@ const UNKNOWN_KEY = "sk-unknown-to-everyone";
  */
 export function createExternalTarget(options: TargetOptions): Target {
   const key = options["external.key"];
-  const model = options["external.model"] ?? DEFAULT_MODEL;
-  const claude = options["external.claude"] ?? DEFAULT_CLAUDE;
+  const model = options["external.model"] ?? UPSTREAM_MODELS.openai;
+  const claude = options["external.claude"] ?? UPSTREAM_MODELS.anthropic;
   return {
     id: "external",
     label: "external",
@@ -24,11 +23,10 @@ export function createExternalTarget(options: TargetOptions): Target {
     notes: ["Configured by the user of the bench, not by this package."],
     unsupported: {},
     traffic: {
-      path: (dialect) => PATHS[dialect],
+      path: (dialect) => PROVIDER_PATHS[dialect],
       headers: (dialect, credential): Record<string, string> => {
         const value = credential === "good" ? key : credential === "unknown" ? UNKNOWN_KEY : undefined;
-        if (dialect !== "anthropic") return value === undefined ? {} : { authorization: `Bearer ${value}` };
-        return { "anthropic-version": "2023-06-01", ...(value === undefined ? {} : { "x-api-key": value }) };
+        return credentialHeaders(dialect, value);
       },
       model: (route) => (route === "openai" ? model : route === "anthropic" ? claude : OTHER_MODELS[route]),
     },
@@ -47,16 +45,9 @@ export function createExternalTarget(options: TargetOptions): Target {
   };
 }
 
-const PATHS = {
-  "openai-chat": "/v1/chat/completions",
-  "openai-responses": "/v1/responses",
-  "openai-embeddings": "/v1/embeddings",
-  anthropic: "/v1/messages",
-} as const;
-
 const OTHER_MODELS = {
-  embeddings: "text-embedding-3-small",
-  cross: "gpt-4o-mini",
+  embeddings: UPSTREAM_MODELS.embeddings,
+  cross: UPSTREAM_MODELS.openai,
   unknown: "no-such-model",
 } as const;
 

@@ -1,30 +1,12 @@
 // Traffic straight to the mock: the paths, headers and model names of the providers themselves.
 import type { TargetTraffic } from "../contract/target.ts";
+import { credentialHeaders, PROVIDER_PATHS, UPSTREAM_KEY, UPSTREAM_MODELS } from "../targets/client-traffic.ts";
 
-const PATHS = {
-  "openai-chat": "/v1/chat/completions",
-  "openai-responses": "/v1/responses",
-  "openai-embeddings": "/v1/embeddings",
-  anthropic: "/v1/messages",
-} as const;
+const MODELS = { ...UPSTREAM_MODELS, cross: UPSTREAM_MODELS.anthropic, unknown: "no-such-model" } as const;
 
-const MODELS = {
-  openai: "gpt-4o-mini",
-  anthropic: "claude-mock",
-  embeddings: "text-embedding-3-small",
-  cross: "claude-mock",
-  unknown: "no-such-model",
-} as const;
-
-/** How a provider's own client would call the mock. */
+/** How a provider's own client would call the mock, which knows one key. */
 export const directTraffic: TargetTraffic = {
-  path: (dialect) => PATHS[dialect],
-  headers: (dialect, credential): Record<string, string> => {
-    const version: Record<string, string> = dialect === "anthropic" ? { "anthropic-version": "2023-06-01" } : {};
-    if (credential === "absent") return version;
-    return dialect === "anthropic"
-      ? { ...version, "x-api-key": "sk-upstream" }
-      : { authorization: "Bearer sk-upstream" };
-  },
+  path: (dialect) => PROVIDER_PATHS[dialect],
+  headers: (dialect, credential) => credentialHeaders(dialect, credential === "absent" ? undefined : UPSTREAM_KEY),
   model: (route) => MODELS[route],
 };

@@ -7,15 +7,10 @@ import {
   renderBifrostDefaults,
   renderPricing,
 } from "./bifrost-config.ts";
-import { clientTraffic } from "./client-traffic.ts";
+import { clientTraffic, PROVIDER_PATHS } from "./client-traffic.ts";
 import { locateExecutable, readVersion } from "./locate-executable.ts";
 
-const PATHS = {
-  "openai-chat": "/v1/chat/completions",
-  "openai-responses": "/v1/responses",
-  "openai-embeddings": "/v1/embeddings",
-  anthropic: "/anthropic/v1/messages",
-} as const;
+const PATHS = { ...PROVIDER_PATHS, anthropic: "/anthropic/v1/messages" } as const;
 
 const UNVERIFIED =
   "Written from the public documentation and schema; this configuration was not run against a binary by its authors.";

@@ -15,6 +15,14 @@ export const UPSTREAM_MODELS = {
   embeddings: "text-embedding-3-small",
 } as const;
 
+/** Where the providers themselves serve each dialect. */
+export const PROVIDER_PATHS = {
+  "openai-chat": "/v1/chat/completions",
+  "openai-responses": "/v1/responses",
+  "openai-embeddings": "/v1/embeddings",
+  anthropic: "/v1/messages",
+} as const;
+
 /** What makes one gateway's traffic differ from another's. */
 export interface ClientTrafficOptions {
   /** `undefined` when the target is given no key at all. */

@@ -3,7 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import type { LaunchPlan, LocateContext, Located, PlanContext, Target } from "../contract/target.ts";
-import { clientTraffic, UPSTREAM_KEY } from "./client-traffic.ts";
+import { clientTraffic, PROVIDER_PATHS, UPSTREAM_KEY } from "./client-traffic.ts";
 import { locateExecutable, readVersion } from "./locate-executable.ts";
 
 const PINNED = "1.103.1";
@@ -18,12 +18,6 @@ const MODELS = {
   embeddings: "embeddings",
   cross: "chat",
   unknown: "no-such-model",
-} as const;
-const PATHS = {
-  "openai-chat": "/v1/chat/completions",
-  "openai-responses": "/v1/responses",
-  "openai-embeddings": "/v1/embeddings",
-  anthropic: "/v1/messages",
 } as const;
 
 /** Nothing is fetched, no interface is built, and no connection limit of its client stands in the way. */
@@ -154,7 +148,7 @@ export const LITELLM: Target = {
   notes: [
     "One worker per core (--num_workers), master key, local cost map, no database. Without a database it answers 500 to a missing key; every answer but 200 counts as refused.",
   ],
-  traffic: clientTraffic({ key: MASTER_KEY, paths: PATHS, models: MODELS }),
+  traffic: clientTraffic({ key: MASTER_KEY, paths: PROVIDER_PATHS, models: MODELS }),
   plan: (context) => plan(context, true),
 };
 
@@ -168,6 +162,6 @@ export const LITELLM_DEFAULTS: Target = {
     "Models only: no --num_workers and no master key, so it checks no key. It fetches its cost map at start where it can.",
   ],
   unsupported: { S8: "its defaults check no key" },
-  traffic: clientTraffic({ key: undefined, paths: PATHS, models: MODELS }),
+  traffic: clientTraffic({ key: undefined, paths: PROVIDER_PATHS, models: MODELS }),
   plan: (context) => plan(context, false),
 };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import type { TrafficDialect } from "../contract/cell.ts";
 import type { LocateContext, Located, Target, TrafficContext } from "../contract/target.ts";
-import { credentialHeaders, UPSTREAM_KEY, UPSTREAM_MODELS } from "./client-traffic.ts";
+import { credentialHeaders, PROVIDER_PATHS, UPSTREAM_KEY, UPSTREAM_MODELS } from "./client-traffic.ts";
 import { locateExecutable } from "./locate-executable.ts";
 
 const PINNED = "1.15.2";
@@ -14,13 +14,6 @@ const PACKAGE_FOLDER = join("node_modules", "@portkey-ai", "gateway");
 const INSTALL =
   `npm install @portkey-ai/gateway@${PINNED} in a folder of its own (set PORTKEY_DIR to it) whose package.json has ` +
   `"overrides": ${JSON.stringify(OVERRIDES)}`;
-
-const PATHS: Readonly<Partial<Record<TrafficDialect, string>>> = {
-  "openai-chat": "/v1/chat/completions",
-  "openai-responses": "/v1/responses",
-  "openai-embeddings": "/v1/embeddings",
-  anthropic: "/v1/messages",
-};
 
 /** The route of a request, as the header `x-portkey-config` carries it. */
 function renderPortkeyRoute(dialect: TrafficDialect, { mockHost, mockPort }: TrafficContext): string {
@@ -83,7 +76,7 @@ export const PORTKEY: Target = {
     X1: "its Messages endpoint does not translate to OpenAI",
   },
   traffic: {
-    path: (dialect) => PATHS[dialect],
+    path: (dialect) => PROVIDER_PATHS[dialect],
     headers: (dialect, _credential, context) => ({
       ...(dialect === "anthropic" ? credentialHeaders(dialect, undefined) : {}),
       "x-portkey-config": renderPortkeyRoute(dialect, context),
