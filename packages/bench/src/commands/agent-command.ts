@@ -2,9 +2,10 @@
 import { parseArgs } from "node:util";
 
 import type { Command } from "../contract/command.ts";
+import { listen } from "../door/listen.ts";
 import { createAgentServer } from "../host/agent-server.ts";
 import { createLocalHost } from "../procedure/instrument.ts";
-import { UsageError } from "./arguments.ts";
+import { readAddress, UsageError, usageErrorOf } from "./arguments.ts";
 
 const MIN_TOKEN_LENGTH = 16;
 
@@ -23,10 +24,7 @@ export const agentCommand: Command = {
     const { host, port, address, token } = readPlan(args);
     const local = createLocalHost(process.env, address);
     const server = createAgentServer(local, token);
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen({ host, port }, resolve);
-    });
+    await listen(server, { host, port });
     const bound = server.address();
     output.print(`listening on ${host}:${typeof bound === "object" && bound !== null ? bound.port : port}`);
     await new Promise<void>((resolve) => {
@@ -53,9 +51,9 @@ function readPlan(args: readonly string[]): {
   try {
     ({ values } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: false }));
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : "wrong usage");
+    throw usageErrorOf(error);
   }
-  const [, host, port] = /^(.+):(\d{1,5})$/.exec(values.listen) ?? [];
-  if (host === undefined || port === undefined) throw new UsageError(`--listen wants HOST:PORT, not ${values.listen}`);
-  return { host, port: Number(port), address: values.address ?? host, token };
+  const bound = readAddress(values.listen);
+  if (bound === undefined) throw new UsageError(`--listen wants HOST:PORT, not ${values.listen}`);
+  return { ...bound, address: values.address ?? bound.host, token };
 }

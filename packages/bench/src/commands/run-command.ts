@@ -11,7 +11,7 @@ import { selectTargets } from "../procedure/select-targets.ts";
 import { renderReports } from "../report/render-reports.ts";
 import { RunStore } from "../store/run-store.ts";
 import { findTopology } from "../topology/topologies.ts";
-import { readAgent, readCount, readList, readTargetOptions, UsageError } from "./arguments.ts";
+import { readAgent, readCount, readList, readTargetOptions, usageErrorOf } from "./arguments.ts";
 
 const DEFAULT_SEED = 20_260_101;
 
@@ -81,6 +81,6 @@ function readPlan(args: readonly string[]): {
       gatewayAgent: readAgent(values["gateway-agent"], token),
     };
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : "wrong usage");
+    throw usageErrorOf(error);
   }
 }

@@ -5,7 +5,7 @@ import type { Command } from "../contract/command.ts";
 import { startInstrument } from "../procedure/instrument.ts";
 import { runSelfTest } from "../self-test/self-test.ts";
 import { findTopology } from "../topology/topologies.ts";
-import { readAgent, UsageError } from "./arguments.ts";
+import { readAgent, usageErrorOf } from "./arguments.ts";
 
 const OPTIONS = {
   topology: { type: "string", default: "laptop" },
@@ -56,6 +56,6 @@ function readPlan(args: readonly string[]): {
       gatewayAgent: readAgent(values["gateway-agent"], token),
     };
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : "wrong usage");
+    throw usageErrorOf(error);
   }
 }

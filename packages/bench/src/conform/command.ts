@@ -1,10 +1,11 @@
 // `dragoman-bench conform`: the checks against a running gateway whose upstream is the address this command listens on.
-import type { Server, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { parseArgs } from "node:util";
 
-import { readTargetOptions, UsageError } from "../commands/arguments.ts";
+import { readAddress, readTargetOptions, usageErrorOf } from "../commands/arguments.ts";
 import type { Command, CommandOutput } from "../contract/command.ts";
 import type { TargetTraffic } from "../contract/target.ts";
+import { listen } from "../door/listen.ts";
 import { createMock } from "../mock/start-mock.ts";
 import { findTarget } from "../procedure/select-targets.ts";
 import type { Destination } from "./exchange.ts";
@@ -67,13 +68,6 @@ export function printTable(results: readonly ConformResult[], output: Pick<Comma
   output.print(`${count("pass")} passed, ${count("fail")} failed, ${count("n/a")} not applicable`);
 }
 
-function listen(server: Server, { host, port }: Destination): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ host, port }, resolve);
-  });
-}
-
 function readPlan(args: readonly string[]): Plan {
   try {
     const { values, positionals } = parseArgs({
@@ -86,19 +80,19 @@ function readPlan(args: readonly string[]): Plan {
       allowPositionals: true,
     });
     const [url] = positionals;
-    const [, host, port] = /^(.+):(\d{1,5})$/.exec(values["upstream-listen"] ?? "") ?? [];
+    const upstream = readAddress(values["upstream-listen"] ?? "");
     if (url === undefined || positionals.length > 1) throw new Error("give the URL of one gateway");
-    if (host === undefined || port === undefined) throw new Error("--upstream-listen wants HOST:PORT");
+    if (upstream === undefined) throw new Error("--upstream-listen wants HOST:PORT");
     const { protocol, hostname, port: gatewayPort } = new URL(url);
     if (protocol !== "http:") throw new Error("only http: gateways can be checked");
     const target = findTarget(values.as, readTargetOptions(values.set ?? []));
     if (target === undefined) throw new Error(`there is no target ${values.as}`);
     return {
       gateway: { host: hostname, port: Number(gatewayPort === "" ? 80 : gatewayPort) },
-      upstream: { host, port: Number(port) },
+      upstream,
       traffic: target.traffic,
     };
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : "wrong usage");
+    throw usageErrorOf(error);
   }
 }

@@ -1,8 +1,9 @@
 // The agent: lets a bench on another machine use this one as a `Host`, by JSON over HTTP with a bearer token. It starts programs on
 // request, so it belongs on a closed network; the token is compared in constant time.
 import { createHash, timingSafeEqual } from "node:crypto";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server } from "node:http";
 
+import { answer, answerWhenDone, readText } from "../door/json-door.ts";
 import type { Host } from "./host.ts";
 
 /** Methods of a host that an agent offers. */
@@ -20,8 +21,6 @@ export const AGENT_METHODS = [
 /** Name of one of them. */
 export type AgentMethod = (typeof AGENT_METHODS)[number];
 
-const MAX_BODY_BYTES = 1024 * 1024;
-
 /** Creates the agent's server: `POST /<method>` with the arguments as a JSON array. */
 export function createAgentServer(host: Host, token: string): Server {
   return createServer((request, response) => {
@@ -29,9 +28,9 @@ export function createAgentServer(host: Host, token: string): Server {
       answer(response, 401, { error: "the token is missing or wrong" });
       return;
     }
-    call(host, request).then(
-      (value) => answer(response, 200, { value }),
-      (error: unknown) => answer(response, 400, { error: error instanceof Error ? error.message : "failed" }),
+    answerWhenDone(
+      response,
+      call(host, request).then((value) => ({ value })),
     );
   });
 }
@@ -45,24 +44,8 @@ async function call(host: Host, request: IncomingMessage): Promise<unknown> {
   return (host[method] as (...args: unknown[]) => Promise<unknown>).apply(host, parsed);
 }
 
-async function readText(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > MAX_BODY_BYTES) throw new Error("the body is too large");
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks).toString();
-}
-
 function isAuthorised(header: string | undefined, token: string): boolean {
   // Digests have one length, whatever the header holds.
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(header ?? ""), digest(`Bearer ${token}`));
-}
-
-function answer(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { "content-type": "application/json" });
-  response.end(JSON.stringify(body));
 }

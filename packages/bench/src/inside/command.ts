@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
-import { readCount, readList, readTargetOptions, UsageError } from "../commands/arguments.ts";
+import { readCount, readList, readTargetOptions, usageErrorOf } from "../commands/arguments.ts";
 import type { Command, CommandOutput } from "../contract/command.ts";
 import type { Target, TargetOptions } from "../contract/target.ts";
 import { loadHistograms } from "../histogram/histogram.ts";
@@ -102,6 +102,6 @@ function readPlan(args: readonly string[]): Plan {
       requests: readCount("requests", values.requests) ?? DEFAULT_REQUESTS,
     };
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : "wrong usage");
+    throw usageErrorOf(error);
   }
 }

@@ -1,7 +1,8 @@
 // The mock's control door, on a port of its own so that no gateway can reach it by forwarding: profile, faults, calls, health.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server } from "node:http";
 
 import type { LatencyProfileId } from "../contract/cell.ts";
+import { answerWhenDone, readText } from "../door/json-door.ts";
 import type { CallCounts, LoggedCall } from "./call-log.ts";
 import type { Fault } from "./faults.ts";
 
@@ -14,14 +15,12 @@ export interface MockControl {
   details(): Promise<readonly LoggedCall[]>;
 }
 
-const MAX_BODY_BYTES = 1024 * 1024;
-
 /** Creates the control server; the caller listens and closes. */
 export function createControlServer(control: MockControl): Server {
   return createServer((request, response) => {
-    handle(control, request).then(
-      (body) => answer(response, 200, body ?? {}),
-      (error: unknown) => answer(response, 400, { error: error instanceof Error ? error.message : "failed" }),
+    answerWhenDone(
+      response,
+      handle(control, request).then((body) => body ?? {}),
     );
   });
 }
@@ -48,17 +47,5 @@ async function handle(control: MockControl, request: IncomingMessage): Promise<u
 
 /** The door is opened by this package's own client only, so the shape of the body is taken as sent. */
 async function readJson<Body>(request: IncomingMessage): Promise<Body> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > MAX_BODY_BYTES) throw new Error("the body is too large");
-    chunks.push(chunk as Buffer);
-  }
-  return JSON.parse(Buffer.concat(chunks).toString()) as Body;
-}
-
-function answer(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { "content-type": "application/json" });
-  response.end(JSON.stringify(body));
+  return JSON.parse(await readText(request)) as Body;
 }

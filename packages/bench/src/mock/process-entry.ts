@@ -1,8 +1,8 @@
 // The mock process: `process-entry HOST PORT CONTROL_PORT WORKERS`. With several workers a cluster shares the port; the control door
 // lives in the primary and speaks for all of them.
 import cluster, { type Worker } from "node:cluster";
-import type { Server } from "node:net";
 
+import { listen } from "../door/listen.ts";
 import type { CallCounts, LoggedCall } from "./call-log.ts";
 import { createControlServer, type MockControl } from "./control-server.ts";
 import { createMock } from "./start-mock.ts";
@@ -20,13 +20,6 @@ interface ControlAnswer {
   readonly value: unknown;
 }
 
-function listen(server: Server, onPort: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ host, port: onPort, backlog: 8192 }, resolve);
-  });
-}
-
 function callControl(control: MockControl, { method, argument }: ControlCall): Promise<unknown> {
   return (control[method] as (argument: unknown) => Promise<unknown>)(argument);
 }
@@ -37,7 +30,7 @@ async function serve(): Promise<MockControl> {
   process.on("message", (call: ControlCall) => {
     void callControl(control, call).then((value) => process.send?.({ id: call.id, value }));
   });
-  await listen(server, Number(port));
+  await listen(server, { host, port: Number(port), backlog: 8192 });
   return control;
 }
 
@@ -91,5 +84,5 @@ if (cluster.isWorker) {
 } else {
   const count = Number(workerCount);
   const control = count > 1 ? clusterControl(await startWorkers(count)) : await serve();
-  await listen(createControlServer(control), Number(controlPort));
+  await listen(createControlServer(control), { host, port: Number(controlPort), backlog: 8192 });
 }

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
-import { UsageError } from "../commands/arguments.ts";
+import { usageErrorOf } from "../commands/arguments.ts";
 import type { Command } from "../contract/command.ts";
 import { renderShards } from "./render-reports.ts";
 
@@ -33,6 +33,6 @@ function readArguments(args: readonly string[]): { readonly directories: readonl
     if (positionals.length > 1 && values.out === undefined) throw new Error("several run directories need --out");
     return { directories: positionals, out };
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : "wrong usage");
+    throw usageErrorOf(error);
   }
 }
