@@ -1,4 +1,6 @@
 // Checks of broken upstreams and clients that leave: nothing that broke may look whole, and the gateway goes on serving.
+import { setTimeout as pause } from "node:timers/promises";
+
 import type { FaultKind } from "../mock/faults.ts";
 import { BOTH_DIALECTS, fail, judgeProblems, pass, type Check, type CheckContext, type Outcome } from "./check.ts";
 import { errorProblems } from "./error-checks.ts";
@@ -47,7 +49,7 @@ async function checkDisconnect({ send, upstream }: CheckContext): Promise<Outcom
   let cancelled = false;
   while (!cancelled && performance.now() < deadline) {
     cancelled = (await upstream.counts()).disconnects > 0;
-    if (!cancelled) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    if (!cancelled) await pause(POLL_MS);
   }
   await upstream.setProfile("L0");
   const next = await send({});

@@ -1,5 +1,7 @@
 // Runs the conformance checks one after the other: a fresh fault plan and call log for each, and a healthy request between them, so
 // that one failure (or a gateway that rests an upstream after it) does not spoil the next check.
+import { setTimeout as pause } from "node:timers/promises";
+
 import type { TargetTraffic } from "../contract/target.ts";
 import type { MockControl } from "../mock/control-server.ts";
 import { requestOf, type Receiver } from "../matrix/prepare-requests.ts";
@@ -91,7 +93,7 @@ async function recovers({ send }: CheckContext): Promise<boolean> {
     const { status } = await send({});
     if (status === 200) return true;
     if (performance.now() > deadline) return false;
-    await new Promise((resolve) => setTimeout(resolve, RECOVERY_POLL_MS));
+    await pause(RECOVERY_POLL_MS);
   }
 }
 

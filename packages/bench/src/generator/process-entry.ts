@@ -1,5 +1,6 @@
 // The generator process: deals a run to its worker threads, reads its own CPU and clocks at the edges of the window, and answers
 // with the merged tally. One run at a time, commands and answers over the IPC channel.
+import { setTimeout as pause } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 
 import { monotonicUs } from "../clock/monotonic.ts";
@@ -23,7 +24,7 @@ async function startWorker(): Promise<Worker> {
 }
 
 function waitUntil(us: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.max(0, (us - monotonicUs()) / 1000)));
+  return pause(Math.max(0, (us - monotonicUs()) / 1000));
 }
 
 function readClocks(): { readonly wallMs: number; readonly monotonicMs: number; readonly cpuUs: number } {

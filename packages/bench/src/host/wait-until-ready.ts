@@ -1,6 +1,7 @@
 // Polls a freshly started process until it answers, for as long as its plan allows.
 import { request } from "node:http";
 import { createServer } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 
 import type { Readiness } from "../contract/target.ts";
 
@@ -37,7 +38,7 @@ export async function waitUntilReady(
     if (end !== undefined) throw new Error(`it did not become ready: ${end}`);
     last = await getStatus(address.host, address.port, ready.path);
     if (last !== undefined && (ready.statuses ?? [200]).includes(last)) return;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await pause(POLL_MS);
   }
   throw new Error(
     `it did not become ready within ${ready.timeoutMs} ms; GET ${ready.path} last answered ${last ?? "nothing"}`,

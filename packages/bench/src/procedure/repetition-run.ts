@@ -1,4 +1,6 @@
 // What happens to a target between its start and its stop: idle memory, probe, warm-up, then the runs that the cell's load asks for.
+import { setTimeout as pause } from "node:timers/promises";
+
 import type { Scenario } from "../contract/cell.ts";
 import type { LadderStepRecord, PlannedCell } from "../contract/record.ts";
 import type { Target, TargetOptions } from "../contract/target.ts";
@@ -307,8 +309,4 @@ export class RepetitionRun {
       isClosedLoop,
     });
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

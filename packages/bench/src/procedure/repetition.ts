@@ -1,5 +1,7 @@
 // One repetition of one cell on one target: fresh process, measurement, stop. Whatever goes wrong becomes a record with its reason;
 // the process is stopped in every case.
+import { setTimeout as pause } from "node:timers/promises";
+
 import { RECORD_FORMAT, type RawRecord, type RepetitionRecord } from "../contract/record.ts";
 import type { StartedProcess } from "../host/host.ts";
 import { failed } from "./measured.ts";
@@ -64,10 +66,6 @@ function startTarget(context: ProcedureContext, { target, executable }: Repetiti
     cpus: context.gatewayCpus,
     cores: context.gatewayCores,
   });
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 function messageOf(error: unknown): string {

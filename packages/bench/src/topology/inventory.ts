@@ -1,6 +1,7 @@
 // Reads what a run must record about the host it runs on. A value that cannot be read is absent.
 import { readFileSync } from "node:fs";
 import { cpus, hostname, loadavg, release, totalmem } from "node:os";
+import { setTimeout as pause } from "node:timers/promises";
 
 import type { HostInventory } from "../contract/record.ts";
 
@@ -11,7 +12,7 @@ const STEAL_COLUMN = 7;
 /** Takes the inventory of this host; takes a second, to sample the steal time. */
 export async function takeInventory(role: HostInventory["role"]): Promise<HostInventory> {
   const before = readCpuCounters();
-  await new Promise((resolve) => setTimeout(resolve, STEAL_SAMPLE_MS));
+  await pause(STEAL_SAMPLE_MS);
   const processors = cpus();
   return {
     role,
