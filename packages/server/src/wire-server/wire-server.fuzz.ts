@@ -4,22 +4,15 @@
 
 import type { Server } from "node:net";
 import { Duplex } from "node:stream";
-import { pathToFileURL } from "node:url";
 
 import { BodyPool } from "@dragoman/core";
 import type { ClientRequest, Responder } from "@dragoman/core";
 
 import { createHttpServer } from "../http/http-server.ts";
 import type { HttpServerOptions } from "../http/http-server.ts";
+import { makeRandom, mutate, pick, runAsProgram } from "../wire/fixtures/differential-fuzz.ts";
+import type { Disagreement, NextRandom } from "../wire/fixtures/differential-fuzz.ts";
 import { createWireServer } from "./wire-server.ts";
-
-/** A case in which the two readings differ. */
-export interface Disagreement {
-  readonly seed: number;
-  readonly input: string;
-  readonly ours: string;
-  readonly theirs: string;
-}
 
 /** How a run went. `served` requests were served by both; `stricter` = cases in which ours served fewer. */
 export interface FuzzOutcome {
@@ -27,19 +20,6 @@ export interface FuzzOutcome {
   readonly served: number;
   readonly stricter: number;
   readonly disagreements: readonly Disagreement[];
-}
-
-type NextRandom = (below: number) => number;
-
-/** mulberry32: small, seeded, good enough to vary inputs. */
-function makeRandom(seed: number): NextRandom {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296) * below);
-  };
 }
 
 const LINES = [
@@ -103,10 +83,6 @@ const SPICE = [
   "//",
 ];
 
-function pick<T>(random: NextRandom, list: readonly T[]): T {
-  return list[random(list.length)] as T;
-}
-
 /** One to three mostly sound requests with up to four mutations. */
 function makeInput(random: NextRandom): string {
   let text = "";
@@ -117,15 +93,7 @@ function makeInput(random: NextRandom): string {
     if (framing !== "") lines.splice(random(lines.length + 1), 0, framing);
     text += `${pick(random, LINES)}\r\n${lines.map((line) => `${line}\r\n`).join("")}\r\n${body}`;
   }
-  for (let mutations = random(5); mutations > 0; mutations -= 1) {
-    const at = random(text.length + 1);
-    const kind = random(4);
-    if (kind === 0) text = text.slice(0, at) + pick(random, SPICE) + text.slice(at);
-    else if (kind === 1) text = text.slice(0, at) + text.slice(at + 1 + random(3));
-    else if (kind === 2) text = text.slice(0, at) + String.fromCharCode(random(256)) + text.slice(at + 1);
-    else text = text.slice(0, at) + text.slice(random(text.length + 1), at + 20) + text.slice(at);
-  }
-  return text;
+  return mutate(random, text, SPICE);
 }
 
 function makePieces(random: NextRandom, bytes: Buffer): readonly Buffer[] {
@@ -284,21 +252,4 @@ export async function fuzzWireServer(seed: number, runs: number): Promise<FuzzOu
   return { runs, served, stricter, disagreements };
 }
 
-async function main(seconds: number, firstSeed: number): Promise<void> {
-  const until = performance.now() + seconds * 1000;
-  const total = { runs: 0, served: 0, stricter: 0 };
-  for (let seed = firstSeed; performance.now() < until; seed += 200) {
-    const outcome = await fuzzWireServer(seed, 200);
-    total.runs += outcome.runs;
-    total.served += outcome.served;
-    total.stricter += outcome.stricter;
-    for (const each of outcome.disagreements) process.stdout.write(`${JSON.stringify(each)}\n`);
-    if (outcome.disagreements.length > 0) process.exitCode = 1;
-  }
-  process.stdout.write(`${JSON.stringify({ firstSeed, ...total })}\n`);
-}
-
-const program = process.argv[1];
-if (program !== undefined && import.meta.url === pathToFileURL(program).href) {
-  await main(Number(process.argv[2] ?? 20), Number(process.argv[3] ?? 1));
-}
+await runAsProgram(import.meta.url, 200, fuzzWireServer);

@@ -5,20 +5,13 @@
 import { request } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { Duplex } from "node:stream";
-import { pathToFileURL } from "node:url";
 
+import { makeRandom, mutate, pick, runAsProgram } from "./fixtures/differential-fuzz.ts";
+import type { Disagreement, NextRandom } from "./fixtures/differential-fuzz.ts";
 import { parseInPieces } from "./fixtures/parse-in-pieces.ts";
 import type { ParsedAnswer } from "./fixtures/parse-in-pieces.ts";
 
 const LIMITS = { maxHeadBytes: 16 * 1024, maxHeaderCount: 100, maxInformational: 16 };
-
-/** A case in which the two readings differ. */
-export interface Disagreement {
-  readonly seed: number;
-  readonly input: string;
-  readonly ours: string;
-  readonly theirs: string;
-}
 
 /** How a run went. `accepted` by both; `stricter` = refused by us alone. */
 export interface FuzzOutcome {
@@ -26,19 +19,6 @@ export interface FuzzOutcome {
   readonly accepted: number;
   readonly stricter: number;
   readonly disagreements: readonly Disagreement[];
-}
-
-type NextRandom = (below: number) => number;
-
-/** mulberry32: small, seeded, good enough to vary inputs. */
-function makeRandom(seed: number): NextRandom {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296) * below);
-  };
 }
 
 const STATUS_LINES = [
@@ -110,10 +90,6 @@ const SPICE = [
   ';a="b"',
 ];
 
-function pick(random: NextRandom, list: readonly string[]): string {
-  return list[random(list.length)] as string;
-}
-
 /** A mostly sound answer with up to four mutations. */
 function makeInput(random: NextRandom): string {
   let text = random(5) === 0 ? pick(random, INTERIM).repeat(1 + random(2)) : "";
@@ -123,15 +99,7 @@ function makeInput(random: NextRandom): string {
   if (framing !== "") lines.splice(random(lines.length + 1), 0, framing);
   for (const line of lines) text += `${line}\r\n`;
   text += `\r\n${pick(random, framing.toLowerCase().includes("chunked") ? CHUNKED_BODIES : PLAIN_BODIES)}`;
-  for (let mutations = random(5); mutations > 0; mutations -= 1) {
-    const at = random(text.length + 1);
-    const kind = random(4);
-    if (kind === 0) text = text.slice(0, at) + pick(random, SPICE) + text.slice(at);
-    else if (kind === 1) text = text.slice(0, at) + text.slice(at + 1 + random(3));
-    else if (kind === 2) text = text.slice(0, at) + String.fromCharCode(random(256)) + text.slice(at + 1);
-    else text = text.slice(0, at) + text.slice(random(text.length + 1), at + 20) + text.slice(at);
-  }
-  return text;
+  return mutate(random, text, SPICE);
 }
 
 function makeCuts(random: NextRandom, length: number): readonly number[] {
@@ -220,21 +188,4 @@ export async function fuzzWireParser(seed: number, runs: number): Promise<FuzzOu
   return { runs, accepted, stricter, disagreements };
 }
 
-async function main(seconds: number, firstSeed: number): Promise<void> {
-  const until = performance.now() + seconds * 1000;
-  const total = { runs: 0, accepted: 0, stricter: 0 };
-  for (let seed = firstSeed; performance.now() < until; seed += 500) {
-    const outcome = await fuzzWireParser(seed, 500);
-    total.runs += outcome.runs;
-    total.accepted += outcome.accepted;
-    total.stricter += outcome.stricter;
-    for (const each of outcome.disagreements) process.stdout.write(`${JSON.stringify(each)}\n`);
-    if (outcome.disagreements.length > 0) process.exitCode = 1;
-  }
-  process.stdout.write(`${JSON.stringify({ firstSeed, ...total })}\n`);
-}
-
-const program = process.argv[1];
-if (program !== undefined && import.meta.url === pathToFileURL(program).href) {
-  await main(Number(process.argv[2] ?? 20), Number(process.argv[3] ?? 1));
-}
+await runAsProgram(import.meta.url, 500, fuzzWireParser);
