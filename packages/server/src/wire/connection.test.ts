@@ -1,35 +1,16 @@
 import { afterEach, describe, expect, it } from "vitest";
 
-import { makeRequest, RecordingSink, startUpstream, waitUntil } from "./fixtures/scripted-upstream.ts";
+import { makeRequest, RecordingSink, waitUntil } from "./fixtures/scripted-upstream.ts";
 import type { Accepted, ScriptedOptions, ScriptedUpstream } from "./fixtures/scripted-upstream.ts";
-import { createWireClient } from "./wire-client.ts";
+import { runCall, WireStage } from "./fixtures/wire-stage.ts";
 import type { WireClient, WireClientOptions } from "./wire-client.ts";
 
 const HEAD = "HTTP/1.1 200 OK\r\n";
 const OK = `${HEAD}content-length: 2\r\n\r\nok`;
 const MEBIBYTE = 1024 * 1024;
-const cleanups: (() => Promise<void>)[] = [];
+const stage = new WireStage();
 
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-async function setUp(
-  upstreamOptions: ScriptedOptions,
-  clientOptions: WireClientOptions = {},
-): Promise<{ upstream: ScriptedUpstream; client: WireClient }> {
-  const upstream = await startUpstream(upstreamOptions);
-  const client = createWireClient({ poisonReadBuffer: true, ...clientOptions });
-  cleanups.push(() => upstream.close());
-  return { upstream, client };
-}
-
-async function run(client: WireClient, upstream: ScriptedUpstream): Promise<RecordingSink> {
-  const sink = new RecordingSink();
-  client.send(makeRequest(upstream.origin), sink);
-  await waitUntil(() => sink.isSettled, "the end of the call");
-  return sink;
-}
+afterEach(() => stage.tearDown());
 
 async function expectNothingOpen(client: WireClient, upstream: ScriptedUpstream): Promise<void> {
   await waitUntil(() => client.stats().open === 0 && upstream.openConnections() === 0, "no open connection");
@@ -162,24 +143,24 @@ describe("a broken answer fails and its socket is gone", () => {
     },
   ];
   it.each(rows)("$name", async ({ answer, ending, kind, detail, body = "" }) => {
-    const { upstream, client } = await setUp(
+    const { upstream, client } = await stage.setUp(
       answerFirstWith(({ socket }) => {
         if (ending === "end") socket.end(answer);
         else if (ending === "reset") socket.resetAndDestroy();
         else socket.write(answer);
       }),
     );
-    const sink = await run(client, upstream);
+    const sink = await runCall(client, upstream);
     expect(sink.failure).toMatchObject({ kind, hasResponse: answer !== "" });
     expect(sink.failure?.detail).toContain(detail);
     expect(sink.body).toBe(body);
     expect(sink.count("failure") + sink.count("end")).toBe(1);
     await expectNothingOpen(client, upstream);
-    expect((await run(client, upstream)).body).toBe("ok");
+    expect((await runCall(client, upstream)).body).toBe("ok");
   });
 
   it("a reset inside a body that the end of input would end", async () => {
-    const { upstream, client } = await setUp({
+    const { upstream, client } = await stage.setUp({
       onRequest: ({ socket }) => socket.write(`${HEAD}\r\nok`),
     });
     const sink = new RecordingSink();
@@ -225,20 +206,23 @@ describe("a complete answer on a connection that must not be used again", () => 
     ],
   ];
   it.each(rows)("%s", async (_name, answer) => {
-    const { upstream, client } = await setUp(answerFirstWith(answer));
-    const sink = await run(client, upstream);
+    const { upstream, client } = await stage.setUp(answerFirstWith(answer));
+    const sink = await runCall(client, upstream);
     expect(sink.events.filter((event) => event !== "data").sort()).toEqual(["end", "head", "released", "sent"]);
     expect(sink.body).toBe("ok");
     await expectNothingOpen(client, upstream);
     expect(client.stats().idle).toBe(0);
-    const second = await run(client, upstream);
+    const second = await runCall(client, upstream);
     expect(second.body).toBe("ok");
     expect(client.stats()).toMatchObject({ opened: 2, reused: 0, resent: 0 });
   });
 
   it("an idle connection that ran out of time", async () => {
-    const { upstream, client } = await setUp({ onRequest: ({ socket }) => socket.write(OK) }, { idleTimeoutMs: 20 });
-    await run(client, upstream);
+    const { upstream, client } = await stage.setUp(
+      { onRequest: ({ socket }) => socket.write(OK) },
+      { idleTimeoutMs: 20 },
+    );
+    await runCall(client, upstream);
     await expectNothingOpen(client, upstream);
     expect(client.stats()).toMatchObject({ idle: 0, opened: 1 });
   });
@@ -251,14 +235,14 @@ describe("a stale connection", () => {
   ];
 
   it.each(deaths)("that meets the second request with %s is replaced once, unseen by the sink", async (_name, die) => {
-    const { upstream, client } = await setUp(
+    const { upstream, client } = await stage.setUp(
       answerFirstWith((accepted, request) => {
         if (request === 0) accepted.socket.write(OK);
         else die(accepted);
       }),
     );
-    await run(client, upstream);
-    const sink = await run(client, upstream);
+    await runCall(client, upstream);
+    const sink = await runCall(client, upstream);
     expect(sink.events).toEqual(["sent", "released", "head", "data", "end"]);
     expect(client.stats()).toMatchObject({ opened: 2, reused: 1, resent: 1 });
     expect(upstream.requestText(1)).toContain('{"model":"m"}');
@@ -266,13 +250,13 @@ describe("a stale connection", () => {
 
   it("does not release the body before the first byte of the answer", async () => {
     let isHeld = false;
-    const { upstream, client } = await setUp({
+    const { upstream, client } = await stage.setUp({
       onRequest: ({ socket }, request) => {
         if (request === 0) socket.write(OK);
         else isHeld = true;
       },
     });
-    await run(client, upstream);
+    await runCall(client, upstream);
     const sink = new RecordingSink();
     client.send(makeRequest(upstream.origin), sink);
     await waitUntil(() => isHeld && sink.events.includes("sent"), "the second request");
@@ -283,12 +267,12 @@ describe("a stale connection", () => {
   });
 
   it("is resent with a large body", async () => {
-    const { upstream, client } = await setUp(
+    const { upstream, client } = await stage.setUp(
       answerFirstWith(({ socket }, request) => {
         if (request === 0) socket.write(OK);
       }),
     );
-    await run(client, upstream);
+    await runCall(client, upstream);
     const stale = upstream.connections[0]?.socket;
     stale?.on("data", () => stale.resetAndDestroy());
     const body = [Buffer.alloc(3 * MEBIBYTE, "a"), Buffer.from("b"), Buffer.alloc(MEBIBYTE, "c")];
@@ -301,15 +285,15 @@ describe("a stale connection", () => {
 
   it("is not resent a second time", async () => {
     let answered = 0;
-    const { upstream, client } = await setUp({
+    const { upstream, client } = await stage.setUp({
       onRequest: ({ socket }) => {
         answered += 1;
         if (answered === 1) socket.write(OK);
         else socket.resetAndDestroy();
       },
     });
-    await run(client, upstream);
-    const sink = await run(client, upstream);
+    await runCall(client, upstream);
+    const sink = await runCall(client, upstream);
     expect(sink.failure).toEqual({ kind: "reset", detail: "ECONNRESET before the answer", hasResponse: false });
     expect(sink.count("released")).toBe(1);
     await expectNothingOpen(client, upstream);
@@ -321,26 +305,26 @@ describe("a stale connection", () => {
     ["beyond the stale window", { staleWindowMs: -1 }, ""],
   ];
   it.each(refusals)("is not resent %s", async (_name, options, first) => {
-    const { upstream, client } = await setUp(
+    const { upstream, client } = await stage.setUp(
       answerFirstWith(({ socket }, request) => {
         if (request === 0) socket.write(OK);
         else socket.end(first);
       }),
       options,
     );
-    await run(client, upstream);
-    const sink = await run(client, upstream);
+    await runCall(client, upstream);
+    const sink = await runCall(client, upstream);
     expect(sink.failure).toMatchObject({ kind: "reset", hasResponse: first !== "" });
     expect(client.stats()).toMatchObject({ opened: 1, resent: 0 });
   });
 
   it("is not resent when the call was cancelled meanwhile", async () => {
-    const { upstream, client } = await setUp(
+    const { upstream, client } = await stage.setUp(
       answerFirstWith(({ socket }, request) => {
         if (request === 0) socket.write(OK);
       }),
     );
-    await run(client, upstream);
+    await runCall(client, upstream);
     const sink = new RecordingSink();
     const call = client.send(makeRequest(upstream.origin), sink);
     await waitUntil(() => sink.events.includes("sent"), "the request");
@@ -356,7 +340,7 @@ describe("an early answer", () => {
   it("is delivered while a large body is still being written, and its socket is not used again", async () => {
     const body = [Buffer.alloc(64 * MEBIBYTE, "x")];
     let hasAnswered = false;
-    const { upstream, client } = await setUp({
+    const { upstream, client } = await stage.setUp({
       onConnection: ({ socket, index }) => {
         if (index > 0) return;
         socket.once("data", () => {
@@ -376,12 +360,12 @@ describe("an early answer", () => {
     expect(sink.events).toEqual(["head", "data", "end", "released"]);
     upstream.connections[0]?.socket.resume();
     await expectNothingOpen(client, upstream);
-    expect((await run(client, upstream)).status).toBe(200);
+    expect((await runCall(client, upstream)).status).toBe(200);
     expect(client.stats()).toMatchObject({ opened: 2, reused: 0 });
   });
 
   it("is delivered also when the server then resets the connection", async () => {
-    const { upstream, client } = await setUp({
+    const { upstream, client } = await stage.setUp({
       onConnection: ({ socket }) => {
         socket.once("data", () => {
           socket.pause();
@@ -400,7 +384,7 @@ describe("an early answer", () => {
 
 describe("a sink that throws", () => {
   it("costs its connection, which cannot be read on, and nothing else", async () => {
-    const { upstream, client } = await setUp({
+    const { upstream, client } = await stage.setUp({
       onRequest: ({ socket }) => socket.write(`${HEAD}transfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`),
     });
     const others = process.listeners("uncaughtException");
@@ -421,7 +405,7 @@ describe("a sink that throws", () => {
     }
     expect(caught).toEqual([bug]);
     expect(sink.events).toEqual(["sent", "released", "head", "data"]);
-    expect((await run(client, upstream)).body).toBe("ok");
+    expect((await runCall(client, upstream)).body).toBe("ok");
   });
 });
 
@@ -429,7 +413,7 @@ describe("pause and resume", () => {
   it("holds back what the read buffer still has, then goes on in order", async () => {
     const chunks = Array.from({ length: 50 }, (_, index) => `chunk ${index};`);
     const answer = chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join("");
-    const { upstream, client } = await setUp({
+    const { upstream, client } = await stage.setUp({
       onRequest: ({ socket }) => socket.write(`${HEAD}transfer-encoding: chunked\r\n\r\n${answer}0\r\n\r\n`),
     });
     const sink = new RecordingSink();
@@ -451,7 +435,7 @@ describe("pause and resume", () => {
   });
 
   it("leaves a connection that reads again, also when the answer was completed by what was held back", async () => {
-    const { upstream, client } = await setUp({ onRequest: ({ socket }) => socket.write(OK) });
+    const { upstream, client } = await stage.setUp({ onRequest: ({ socket }) => socket.write(OK) });
     const paused = new RecordingSink();
     const call = client.send(makeRequest(upstream.origin), paused);
     paused.listener = (event) => {
@@ -473,7 +457,7 @@ describe("pause and resume", () => {
     ["an end of input that ends the body", ({ socket }) => socket.end(`${HEAD}\r\nok`)],
   ];
   it.each(answers)("defers %s until resume", async (_name, answer) => {
-    const { upstream, client } = await setUp({ onRequest: answer });
+    const { upstream, client } = await stage.setUp({ onRequest: answer });
     const sink = new RecordingSink();
     const call = client.send(makeRequest(upstream.origin), sink);
     sink.listener = (event) => {
@@ -489,7 +473,7 @@ describe("pause and resume", () => {
   });
 
   it("fails after resume when the input ended too early, behind the data", async () => {
-    const { upstream, client } = await setUp({
+    const { upstream, client } = await stage.setUp({
       onRequest: ({ socket }) => socket.end(`${HEAD}transfer-encoding: chunked\r\n\r\n2\r\nab\r\n2\r\ncd\r\n`),
     });
     const sink = new RecordingSink();
@@ -505,7 +489,7 @@ describe("pause and resume", () => {
   });
 
   it("works before the connection stands", async () => {
-    const { upstream, client } = await setUp({ onRequest: ({ socket }) => socket.write(OK) });
+    const { upstream, client } = await stage.setUp({ onRequest: ({ socket }) => socket.write(OK) });
     const sink = new RecordingSink();
     const call = client.send(makeRequest(upstream.origin), sink);
     call.pause();
@@ -524,7 +508,7 @@ describe("pause and resume", () => {
     const total = 20 * MEBIBYTE;
     const pattern = Buffer.from(Array.from({ length: MEBIBYTE }, (_, index) => index % 251));
     let isAccepted = false;
-    const { upstream, client } = await setUp({
+    const { upstream, client } = await stage.setUp({
       onRequest: ({ socket }) => {
         socket.write(`${HEAD}content-length: ${total}\r\n\r\n`);
         for (let index = 0; index < 20; index += 1) socket.write(pattern);
@@ -592,7 +576,7 @@ describe("cancel", () => {
     },
   ];
   it.each(rows)("$name leaves nothing open and only releases", async ({ answer, when, sees }) => {
-    const { upstream, client } = await setUp({ onRequest: ({ socket }) => socket.write(answer) });
+    const { upstream, client } = await stage.setUp({ onRequest: ({ socket }) => socket.write(answer) });
     const sink = new RecordingSink();
     const call = client.send(makeRequest(upstream.origin), sink);
     await waitUntil(() => when(sink, upstream), "the moment to cancel");
@@ -608,7 +592,7 @@ describe("cancel", () => {
   });
 
   it.each(["sent", "head", "data"])("from inside %s stops everything behind it", async (moment) => {
-    const { upstream, client } = await setUp({
+    const { upstream, client } = await stage.setUp({
       onRequest: ({ socket }) => socket.write(`${HEAD}transfer-encoding: chunked\r\n\r\n1\r\na\r\n1\r\nb\r\n0\r\n\r\n`),
     });
     const sink = new RecordingSink();
@@ -624,7 +608,7 @@ describe("cancel", () => {
   });
 
   it("of a call that is over does not touch the connection's next call", async () => {
-    const { upstream, client } = await setUp({ onRequest: ({ socket }) => socket.write(OK) });
+    const { upstream, client } = await stage.setUp({ onRequest: ({ socket }) => socket.write(OK) });
     const first = new RecordingSink();
     const call = client.send(makeRequest(upstream.origin), first);
     await waitUntil(() => first.isSettled, "the first call");
@@ -638,7 +622,7 @@ describe("cancel", () => {
   });
 
   it("in the middle of a large body releases it once the socket is closed", async () => {
-    const { upstream, client } = await setUp({ onConnection: ({ socket }) => socket.pause() });
+    const { upstream, client } = await stage.setUp({ onConnection: ({ socket }) => socket.pause() });
     const sink = new RecordingSink();
     const call = client.send(makeRequest(upstream.origin, { body: [Buffer.alloc(64 * MEBIBYTE)] }), sink);
     await waitUntil(() => upstream.connections.length > 0, "the connection");
@@ -649,7 +633,7 @@ describe("cancel", () => {
   });
 
   it("of a paused call with bytes held back releases it", async () => {
-    const { upstream, client } = await setUp({ onRequest: ({ socket }) => socket.write(OK) });
+    const { upstream, client } = await stage.setUp({ onRequest: ({ socket }) => socket.write(OK) });
     const sink = new RecordingSink();
     const call = client.send(makeRequest(upstream.origin), sink);
     sink.listener = (event) => {
@@ -665,7 +649,7 @@ describe("cancel", () => {
 
 describe("the shared read buffer", () => {
   it("is overwritten after each chunk, and 40 calls at once still read their own bytes", async () => {
-    const { upstream, client } = await setUp(
+    const { upstream, client } = await stage.setUp(
       {
         onRequest: ({ socket, index }) => {
           const text = `${index},`.repeat(20_000);
@@ -674,7 +658,7 @@ describe("the shared read buffer", () => {
       },
       { readBufferBytes: 4096 },
     );
-    const sinks = await Promise.all(Array.from({ length: 40 }, () => run(client, upstream)));
+    const sinks = await Promise.all(Array.from({ length: 40 }, () => runCall(client, upstream)));
     for (const sink of sinks) expect(sink.body === `${sink.headers[1]},`.repeat(20_000)).toBe(true);
     let kept: Uint8Array = Buffer.alloc(0);
     const sink = new RecordingSink();

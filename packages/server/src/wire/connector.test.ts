@@ -8,8 +8,9 @@ import type { TLSSocket } from "node:tls";
 
 import { afterEach, describe, expect, it } from "vitest";
 
-import { makeRequest, RecordingSink, startUpstream, waitUntil } from "./fixtures/scripted-upstream.ts";
+import { makeRequest, RecordingSink, waitUntil } from "./fixtures/scripted-upstream.ts";
 import type { ScriptedOptions, ScriptedUpstream } from "./fixtures/scripted-upstream.ts";
+import { runCall, WireStage } from "./fixtures/wire-stage.ts";
 import { createWireClient } from "./wire-client.ts";
 import type { WireClient, WireClientOptions } from "./wire-client.ts";
 
@@ -19,11 +20,9 @@ const toLoopback: LookupFunction = (_host, options, callback) => {
   else callback(null, "127.0.0.1", 4);
 };
 const OPENSSL = "openssl";
-const cleanups: (() => Promise<void>)[] = [];
+const stage = new WireStage();
 
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
+afterEach(() => stage.tearDown());
 
 /** A self-signed certificate for gateway.test, or null where openssl is missing. */
 function makeCertificate(): { key: string; cert: string } | null {
@@ -46,19 +45,8 @@ function makeCertificate(): { key: string; cert: string } | null {
   }
 }
 
-async function setUp(
-  upstreamOptions: ScriptedOptions,
-  clientOptions: WireClientOptions,
-): Promise<{ upstream: ScriptedUpstream; client: WireClient }> {
-  const upstream = await startUpstream(upstreamOptions);
-  cleanups.push(() => upstream.close());
-  return { upstream, client: createWireClient({ poisonReadBuffer: true, ...clientOptions }) };
-}
-
 async function run(client: WireClient, upstream: ScriptedUpstream, changes = {}): Promise<RecordingSink> {
-  const sink = new RecordingSink();
-  client.send(makeRequest(upstream.origin, changes), sink);
-  await waitUntil(() => sink.isSettled, "the end of the call");
+  const sink = await runCall(client, upstream, changes);
   await waitUntil(() => client.stats().open === client.stats().idle, "the end of failed connections");
   return sink;
 }
@@ -73,7 +61,7 @@ describe("connecting fails", () => {
     await new Promise((closed) => {
       server.close(closed);
     });
-    const { upstream, client } = await setUp({}, {});
+    const { upstream, client } = await stage.setUp({}, {});
     const sink = await run(client, { ...upstream, origin: { ...upstream.origin, port, key: "closed" } });
     expect(sink.failure).toEqual({ kind: "connect", detail: "ECONNREFUSED while connecting", hasResponse: false });
     expect(sink.events).toEqual(["failure", "released"]);
@@ -87,20 +75,20 @@ describe("connecting fails", () => {
       });
       process.nextTick(callback, error, "", 0);
     };
-    const { upstream, client } = await setUp({ host: "secret.internal" }, { lookup });
+    const { upstream, client } = await stage.setUp({ host: "secret.internal" }, { lookup });
     const sink = await run(client, upstream);
     expect(sink.failure).toEqual({ kind: "dns", detail: "ENOTFOUND while connecting", hasResponse: false });
   });
 
   it("as connect-timeout when the name is never resolved, and leaves nothing open", async () => {
-    const { upstream, client } = await setUp({ host: "slow.test" }, { lookup: () => undefined });
+    const { upstream, client } = await stage.setUp({ host: "slow.test" }, { lookup: () => undefined });
     const sink = await run(client, upstream, { connectTimeoutMs: 5 });
     expect(sink.failure).toEqual({ kind: "connect-timeout", detail: "timeout while connecting", hasResponse: false });
     expect(client.stats().open).toBe(0);
   });
 
   it("not at all when cancelled while the name is being resolved", async () => {
-    const { upstream, client } = await setUp({ host: "slow.test" }, { lookup: () => undefined });
+    const { upstream, client } = await stage.setUp({ host: "slow.test" }, { lookup: () => undefined });
     const sink = new RecordingSink();
     const call = client.send(makeRequest(upstream.origin), sink);
     call.cancel();
@@ -115,7 +103,7 @@ it("resolves the name again for every connection", async () => {
     lookups += 1;
     toLoopback(host, options, callback);
   };
-  const { upstream, client } = await setUp(
+  const { upstream, client } = await stage.setUp(
     {
       host: "again.test",
       onRequest: ({ socket }) => socket.write("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok"),
@@ -138,7 +126,10 @@ describe.skipIf(certificate === null)("TLS (needs openssl)", () => {
   const server = { host: "gateway.test", tls };
 
   it("verifies, names the server, asks for http/1.1, reuses the connection", async () => {
-    const { upstream, client } = await setUp({ ...server, onRequest: ({ socket }) => socket.write(OK) }, trusting);
+    const { upstream, client } = await stage.setUp(
+      { ...server, onRequest: ({ socket }) => socket.write(OK) },
+      trusting,
+    );
     for (let index = 0; index < 3; index += 1) {
       const sink = await run(client, upstream);
       expect(sink.events).toEqual(["sent", "released", "head", "data", "end"]);
@@ -152,7 +143,7 @@ describe.skipIf(certificate === null)("TLS (needs openssl)", () => {
   it("resumes the session of an origin", async () => {
     const answer = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok";
     const resumed: boolean[] = [];
-    const { upstream, client } = await setUp(
+    const { upstream, client } = await stage.setUp(
       {
         ...server,
         onRequest: ({ socket }) => {
@@ -178,7 +169,10 @@ describe.skipIf(certificate === null)("TLS (needs openssl)", () => {
     ["a server that speaks no TLS", trusting, { host: server.host }, "ERR_SSL"],
   ];
   it.each(failures)("fails as tls on %s", async (_name, options, behaviour, detail) => {
-    const { upstream, client } = await setUp({ ...behaviour, onConnection: ({ socket }) => socket.write(OK) }, options);
+    const { upstream, client } = await stage.setUp(
+      { ...behaviour, onConnection: ({ socket }) => socket.write(OK) },
+      options,
+    );
     const sink = new RecordingSink();
     client.send(makeRequest({ ...upstream.origin, protocol: "https:" }), sink);
     await waitUntil(() => sink.isSettled && client.stats().open === 0, "the failure");
@@ -188,7 +182,7 @@ describe.skipIf(certificate === null)("TLS (needs openssl)", () => {
   });
 
   it("times out in a handshake that does not go on, even when paused", async () => {
-    const { upstream, client } = await setUp({ host: "gateway.test" }, trusting);
+    const { upstream, client } = await stage.setUp({ host: "gateway.test" }, trusting);
     const sink = new RecordingSink();
     const call = client.send(makeRequest({ ...upstream.origin, protocol: "https:" }, { connectTimeoutMs: 50 }), sink);
     call.pause();
@@ -199,7 +193,7 @@ describe.skipIf(certificate === null)("TLS (needs openssl)", () => {
 
   it("keeps the order and every byte of a 4 MB answer through pauses", async () => {
     const text = Array.from({ length: 500_000 }, (_, index) => String(index % 1_000_000).padStart(8, "0")).join("");
-    const { upstream, client } = await setUp(
+    const { upstream, client } = await stage.setUp(
       {
         ...server,
         onRequest: ({ socket }) => socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${text.length}\r\n\r\n${text}`),
@@ -227,7 +221,10 @@ describe.skipIf(certificate === null)("TLS (needs openssl)", () => {
 
   it("carries a 4 MB request and an early answer", async () => {
     const body = [Buffer.alloc(4 * 1024 * 1024, "x")];
-    const { upstream, client } = await setUp({ ...server, onRequest: ({ socket }) => socket.write(OK) }, trusting);
+    const { upstream, client } = await stage.setUp(
+      { ...server, onRequest: ({ socket }) => socket.write(OK) },
+      trusting,
+    );
     const sink = await run(client, upstream, { body });
     expect(sink.body).toBe("ok");
     expect(sink.count("released")).toBe(1);
@@ -235,7 +232,7 @@ describe.skipIf(certificate === null)("TLS (needs openssl)", () => {
   });
 
   it("replaces a stale connection", async () => {
-    const { upstream, client } = await setUp(
+    const { upstream, client } = await stage.setUp(
       {
         ...server,
         onRequest: ({ socket, index }, request) => {

@@ -1,38 +1,20 @@
 import { afterEach, describe, expect, it } from "vitest";
 
-import { makeRequest, RecordingSink, startUpstream, waitUntil } from "./fixtures/scripted-upstream.ts";
-import type { Accepted, ScriptedOptions, ScriptedUpstream } from "./fixtures/scripted-upstream.ts";
-import { createWireClient } from "./wire-client.ts";
-import type { WireClient, WireClientOptions } from "./wire-client.ts";
+import { makeRequest, RecordingSink, waitUntil } from "./fixtures/scripted-upstream.ts";
+import type { Accepted } from "./fixtures/scripted-upstream.ts";
+import { runCall, WireStage } from "./fixtures/wire-stage.ts";
 
 const OK = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
-const cleanups: (() => Promise<void>)[] = [];
+const stage = new WireStage();
 
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-async function setUp(
-  upstreamOptions: ScriptedOptions,
-  clientOptions: WireClientOptions = {},
-): Promise<{ upstream: ScriptedUpstream; client: WireClient }> {
-  const upstream = await startUpstream(upstreamOptions);
-  const client = createWireClient({ poisonReadBuffer: true, ...clientOptions });
-  cleanups.push(() => upstream.close());
-  return { upstream, client };
-}
-
-async function run(client: WireClient, upstream: ScriptedUpstream, changes = {}): Promise<RecordingSink> {
-  const sink = new RecordingSink();
-  client.send(makeRequest(upstream.origin, changes), sink);
-  await waitUntil(() => sink.isSettled, "the end of the call");
-  return sink;
-}
+afterEach(() => stage.tearDown());
 
 describe("exchange", () => {
   it("writes host and length itself and delivers head, data and end in order", async () => {
-    const { upstream, client } = await setUp({ onRequest: ({ socket }) => socket.write(OK) });
-    const sink = await run(client, upstream, { headers: ["content-type", "application/json", "x-latin", "\u00e9"] });
+    const { upstream, client } = await stage.setUp({ onRequest: ({ socket }) => socket.write(OK) });
+    const sink = await runCall(client, upstream, {
+      headers: ["content-type", "application/json", "x-latin", "\u00e9"],
+    });
     expect(sink.events).toEqual(["sent", "released", "head", "data", "end"]);
     expect(sink.status).toBe(200);
     expect(sink.headers).toEqual(["content-length", "2"]);
@@ -44,9 +26,9 @@ describe("exchange", () => {
   });
 
   it("writes no length for a GET without content and length 0 for an empty POST", async () => {
-    const { upstream, client } = await setUp({ onRequest: ({ socket }) => socket.write(OK) });
-    await run(client, upstream, { method: "GET", path: "/v1/models?limit=2", headers: [], body: [] });
-    await run(client, upstream, { headers: [], body: [] });
+    const { upstream, client } = await stage.setUp({ onRequest: ({ socket }) => socket.write(OK) });
+    await runCall(client, upstream, { method: "GET", path: "/v1/models?limit=2", headers: [], body: [] });
+    await runCall(client, upstream, { headers: [], body: [] });
     expect(upstream.requestText(0)).toBe(
       `GET /v1/models?limit=2 HTTP/1.1\r\nhost: ${upstream.origin.authority}\r\n\r\n` +
         `POST /v1/chat/completions HTTP/1.1\r\nhost: ${upstream.origin.authority}\r\ncontent-length: 0\r\n\r\n`,
@@ -57,14 +39,14 @@ describe("exchange", () => {
     const body = [10, 5000, 0, 3, 200_000, 1, 2047, 2048, 30_000].map((length, index) =>
       Buffer.alloc(length, 65 + index),
     );
-    const { upstream, client } = await setUp({ onRequest: ({ socket }) => socket.write(OK) });
-    const sink = await run(client, upstream, { body });
+    const { upstream, client } = await stage.setUp({ onRequest: ({ socket }) => socket.write(OK) });
+    const sink = await runCall(client, upstream, { body });
     expect(sink.body).toBe("ok");
     expect(upstream.requestText(0).split("\r\n\r\n")[1]).toBe(Buffer.concat(body).toString("latin1"));
   });
 
   it("fails calls after close at the sink, never inside send", async () => {
-    const { upstream, client } = await setUp({});
+    const { upstream, client } = await stage.setUp({});
     await client.close();
     const sink = new RecordingSink();
     client.send(makeRequest(upstream.origin), sink);
@@ -75,7 +57,7 @@ describe("exchange", () => {
   });
 
   it("close destroys idle connections and waits for running calls", async () => {
-    const { upstream, client } = await setUp({
+    const { upstream, client } = await stage.setUp({
       onRequest: ({ socket, index }) => {
         if (index === 0) socket.write(OK);
       },
@@ -101,9 +83,9 @@ describe("exchange", () => {
 
 describe("pool", () => {
   it("reuses one connection for one call after another", async () => {
-    const { upstream, client } = await setUp({ onRequest: ({ socket }) => socket.write(OK) });
+    const { upstream, client } = await stage.setUp({ onRequest: ({ socket }) => socket.write(OK) });
     for (let index = 0; index < 5; index += 1) {
-      const sink = await run(client, upstream);
+      const sink = await runCall(client, upstream);
       expect(sink.events).toEqual(["sent", "released", "head", "data", "end"]);
     }
     expect(client.stats()).toEqual({ open: 1, idle: 1, opened: 1, reused: 4, resent: 0 });
@@ -111,7 +93,7 @@ describe("pool", () => {
   });
 
   it("gives the connection to a call that is sent from inside onEnd", async () => {
-    const { upstream, client } = await setUp({ onRequest: ({ socket }) => socket.write(OK) });
+    const { upstream, client } = await stage.setUp({ onRequest: ({ socket }) => socket.write(OK) });
     const first = new RecordingSink();
     const second = new RecordingSink();
     first.listener = (event) => {
@@ -125,7 +107,7 @@ describe("pool", () => {
 
   it("opens one connection per concurrent call and keeps at most the bound", async () => {
     const waiting: Accepted[] = [];
-    const { upstream, client } = await setUp(
+    const { upstream, client } = await stage.setUp(
       {
         onRequest: (accepted) => {
           waiting.push(accepted);
@@ -135,10 +117,10 @@ describe("pool", () => {
       { maxIdlePerOrigin: 2 },
     );
     const sinks = await Promise.all([
-      run(client, upstream),
-      run(client, upstream),
-      run(client, upstream),
-      run(client, upstream),
+      runCall(client, upstream),
+      runCall(client, upstream),
+      runCall(client, upstream),
+      runCall(client, upstream),
     ]);
     expect(sinks.map((sink) => sink.body)).toEqual(["ok", "ok", "ok", "ok"]);
     await waitUntil(() => client.stats().open === 2, "the surplus connections' end");
