@@ -2,54 +2,23 @@ import { gunzipSync } from "node:zlib";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { createScriptedUpstream } from "./index.ts";
-import type { Fault, ScriptedUpstream } from "./index.ts";
-import { bodyOf, RawClient } from "./raw-client.ts";
+import { chat, ChatRig, STREAMED } from "./fixtures/chat-rig.ts";
+import { bodyOf } from "./fixtures/raw-client.ts";
+import type { RawClient } from "./fixtures/raw-client.ts";
 
-let upstream: ScriptedUpstream;
+let rig: ChatRig;
 let delays: number[];
-let clients: RawClient[];
 
 beforeEach(async () => {
   delays = [];
-  clients = [];
-  upstream = await createScriptedUpstream({
+  rig = await ChatRig.start({
     delay: (milliseconds) => {
       delays.push(milliseconds);
       return Promise.resolve();
     },
   });
 });
-afterEach(async () => {
-  for (const client of clients) client.socket.destroy();
-  await upstream.close();
-});
-
-function open(): RawClient {
-  const client = new RawClient(upstream.port);
-  clients.push(client);
-  return client;
-}
-
-function behave(...faults: readonly Fault[]): void {
-  upstream.script(() => ({ faults }));
-}
-
-function chat(more: object = {}): object {
-  return { model: "scripted-text", messages: [{ role: "user", content: "Hi" }], ...more };
-}
-
-const STREAMED = chat({ stream: true });
-
-/** Sends a chat request and waits for the end of its chunked or sized answer. */
-async function exchange(body: object = STREAMED, path = "/v1/chat/completions"): Promise<RawClient> {
-  const client = open();
-  client.send(path, body);
-  await upstream.waitForCall((call) => call.ended !== null);
-  const sent = upstream.calls.at(-1)?.bytesSent ?? 0;
-  await client.until(() => client.received.length >= sent);
-  return client;
-}
+afterEach(() => rig.stop());
 
 function dataOf(client: RawClient): string[] {
   return bodyOf(client)
@@ -68,18 +37,18 @@ describe("cuts", () => {
     // A busy client may poll the data and the reset together, and libuv calls that an end.
     { bytes: 900, by: "reset" as const, seen: ["reset", "end"] },
   ])("sends exactly $bytes bytes and then its $by", async ({ bytes, by, seen }) => {
-    behave({ kind: "cut", bytes, by });
-    const client = open();
+    rig.behave({ kind: "cut", bytes, by });
+    const client = rig.open();
     client.send("/v1/chat/completions", STREAMED);
     await client.untilEnded();
     expect(client.received.length).toBe(bytes);
     expect(seen).toContain(client.ended);
-    expect(upstream.calls[0]).toMatchObject({ bytesSent: bytes, ended: "cut" });
+    expect(rig.upstream.calls[0]).toMatchObject({ bytesSent: bytes, ended: "cut" });
   });
 
   it("goes away after the given number of records", async () => {
-    behave({ kind: "cut-after", records: 3, by: "end" });
-    const client = open();
+    rig.behave({ kind: "cut-after", records: 3, by: "end" });
+    const client = rig.open();
     client.send("/v1/chat/completions", STREAMED);
     await client.untilEnded();
     expect(client.text.split("data: ")).toHaveLength(4);
@@ -94,29 +63,29 @@ describe("stalls and pace", () => {
     { after: 0, seen: "\r\n\r\n" },
     { after: 2, seen: '"Hell' },
   ])("is silent after $after until it is released", async ({ after, seen }) => {
-    behave({ kind: "stall", after });
-    const client = open();
+    rig.behave({ kind: "stall", after });
+    const client = rig.open();
     client.send("/v1/chat/completions", STREAMED);
-    await upstream.waitForCall((call) => call.bodyComplete);
+    await rig.upstream.waitForCall((call) => call.bodyComplete);
     await client.until(() => client.text.includes(seen));
     expect(client.text).not.toContain("[DONE]");
-    expect(upstream.calls[0]?.ended).toBeNull();
-    upstream.release();
+    expect(rig.upstream.calls[0]?.ended).toBeNull();
+    rig.upstream.release();
     await client.until(() => client.text.includes("[DONE]"));
   });
 
   it("waits before every piece when it is slow", async () => {
-    behave({ kind: "slow", delayMs: 5 });
-    const client = await exchange();
+    rig.behave({ kind: "slow", delayMs: 5 });
+    const client = await rig.exchange();
     const records = dataOf(client).length;
     expect(delays).toEqual(Array.from({ length: records + 1 }, () => 5));
   });
 
   it("sends the same bytes one by one", async () => {
-    const whole = await exchange();
-    upstream.clear();
-    behave({ kind: "split", bytes: 1 });
-    const split = await exchange();
+    const whole = await rig.exchange();
+    rig.upstream.clear();
+    rig.behave({ kind: "split", bytes: 1 });
+    const split = await rig.exchange();
     expect(bodyOf(split).toString("utf8").replaceAll("-2", "-1")).toBe(bodyOf(whole).toString("utf8"));
   });
 });
@@ -127,15 +96,15 @@ describe("bodies", () => {
     { what: "array" as const, expected: "[]" },
     { what: "empty" as const, expected: "" },
   ])("answers $what with 200", async ({ what, expected }) => {
-    behave({ kind: "garbage", what });
-    const client = await exchange(chat());
+    rig.behave({ kind: "garbage", what });
+    const client = await rig.exchange(chat());
     expect(client.text).toContain("200 OK");
     expect(bodyOf(client).toString()).toBe(expected);
   });
 
   it("puts garbage into one record of a stream", async () => {
-    behave({ kind: "garbage", what: "invalid-utf8", as: "record" });
-    const client = await exchange();
+    rig.behave({ kind: "garbage", what: "invalid-utf8", as: "record" });
+    const client = await rig.exchange();
     expect(dataOf(client)[1]).toContain("\ufffd");
     expect(dataOf(client).at(-1)).toBe("[DONE]");
   });
@@ -145,30 +114,30 @@ describe("bodies", () => {
     { body: "text" as const, type: "text/plain", starts: "502 Bad Gateway" },
     { body: "json" as const, type: "application/json", starts: '{"error"' },
   ])("answers a status with $body", async ({ body, type, starts }) => {
-    behave({ kind: "status", status: 502, body });
-    const client = await exchange();
+    rig.behave({ kind: "status", status: 502, body });
+    const client = await rig.exchange();
     expect(client.text).toContain("HTTP/1.1 502 Bad Gateway\r\n");
     expect(client.text).toContain(`content-type: ${type}\r\n`);
     expect(bodyOf(client).toString().startsWith(starts)).toBe(true);
   });
 
   it("sends a megabyte of error text", async () => {
-    behave({ kind: "status", status: 500, body: "huge" });
-    expect(bodyOf(await exchange()).length).toBeGreaterThan(1_000_000);
+    rig.behave({ kind: "status", status: 500, body: "huge" });
+    expect(bodyOf(await rig.exchange()).length).toBeGreaterThan(1_000_000);
   });
 
   it("codes the body with gzip, also a stream, record by record", async () => {
-    const plain = bodyOf(await exchange()).toString("utf8");
-    upstream.clear();
-    behave({ kind: "gzip" });
-    const client = await exchange();
+    const plain = bodyOf(await rig.exchange()).toString("utf8");
+    rig.upstream.clear();
+    rig.behave({ kind: "gzip" });
+    const client = await rig.exchange();
     expect(client.text).toContain("content-encoding: gzip\r\n");
     expect(gunzipSync(bodyOf(client)).toString("utf8").replaceAll("-2", "-1")).toBe(plain);
   });
 
   it("sends a bomb that is a thousandth of what it unpacks to", async () => {
-    behave({ kind: "gzip", bombBytes: 5_000_000 });
-    const body = bodyOf(await exchange(chat()));
+    rig.behave({ kind: "gzip", bombBytes: 5_000_000 });
+    const body = bodyOf(await rig.exchange(chat()));
     expect(body.length).toBeLessThan(10_000);
     expect(gunzipSync(body).length).toBe(5_000_000);
   });
@@ -180,20 +149,20 @@ describe("bodies", () => {
     { what: "line" as const, stream: true },
     { what: "comments" as const, stream: true },
   ])("sends an oversized $what", async ({ what, stream }) => {
-    behave({ kind: "oversize", what, bytes: 2_000_000 });
-    const body = bodyOf(await exchange(chat({ stream })));
+    rig.behave({ kind: "oversize", what, bytes: 2_000_000 });
+    const body = bodyOf(await rig.exchange(chat({ stream })));
     expect(body.length).toBeGreaterThanOrEqual(2_000_000);
     expect(body.length).toBeLessThan(2_200_000);
   });
 
   it("generates oversized streams only as fast as the client reads", async () => {
-    behave({ kind: "oversize", what: "records", bytes: 200_000_000 });
-    const client = open();
+    rig.behave({ kind: "oversize", what: "records", bytes: 200_000_000 });
+    const client = rig.open();
     client.socket.once("data", () => client.socket.pause());
     client.send("/v1/chat/completions", STREAMED);
-    await upstream.waitForCall((call) => call.bytesSent > 0);
+    await rig.upstream.waitForCall((call) => call.bytesSent > 0);
     client.socket.destroy();
-    const call = await upstream.waitForCall((each) => each.ended === "client-closed");
+    const call = await rig.upstream.waitForCall((each) => each.ended === "client-closed");
     expect(call.bytesSent).toBeLessThan(20_000_000);
   });
 });
@@ -205,8 +174,8 @@ describe("streams", () => {
     { path: "/v1/messages", afterRecords: 0, before: 0 },
     { path: "/v1/messages", afterRecords: 4, before: 4 },
   ])("sends an error after $before records at $path and nothing more", async ({ path, afterRecords, before }) => {
-    behave({ kind: "error-record", afterRecords, status: 529 });
-    const client = await exchange(STREAMED, path);
+    rig.behave({ kind: "error-record", afterRecords, status: 529 });
+    const client = await rig.exchange(STREAMED, path);
     const data = dataOf(client);
     expect(client.text).toContain("200 OK");
     expect(data).toHaveLength(before + 1);
@@ -220,14 +189,14 @@ describe("streams", () => {
     { name: "no space", fault: { space: false }, expected: "data:{" },
     { name: "a byte order mark", fault: { bom: true }, expected: "\u00ef\u00bb\u00bfdata: " },
   ])("spells the stream with $name", async ({ fault, expected }) => {
-    behave({ kind: "spelling", ...fault });
-    expect(bodyOf(await exchange()).toString("latin1")).toContain(expected);
+    rig.behave({ kind: "spelling", ...fault });
+    expect(bodyOf(await rig.exchange()).toString("latin1")).toContain(expected);
   });
 
   it.each([
     { name: "scripted-text:no-end", missing: "[DONE]" },
     { name: "scripted-text:no-finish", missing: '"finish_reason":"stop"' },
   ])("leaves out what $name says", async ({ name, missing }) => {
-    expect(bodyOf(await exchange({ ...STREAMED, model: name })).toString()).not.toContain(missing);
+    expect(bodyOf(await rig.exchange({ ...STREAMED, model: name })).toString()).not.toContain(missing);
   });
 });
