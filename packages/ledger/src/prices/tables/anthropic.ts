@@ -2,34 +2,24 @@
  * Anthropic's list prices. Cache writes cost 1.25 × input for five minutes and 2 × input for an hour; cache reads are stated per
  * model. Web searches are 10 USD per 1,000, on every model.
  */
-import type { PriceRow, PriceTier } from "../price-row.ts";
+import type { PriceRow } from "../price-row.ts";
+import { vendorTable } from "./vendor-table.ts";
 
-const SOURCE = "https://platform.claude.com/docs/en/about-claude/pricing";
-const DAY = "2026-10-24";
-const SERVER_TOOLS = { web_search: 0.01 };
+const PAGE = {
+  source: "https://platform.claude.com/docs/en/about-claude/pricing",
+  day: "2026-10-24",
+  serverTools: { web_search: 0.01 },
+};
 
 /** Rates in the order of the vendor's table: input, write 5 min, write 1 h, read, output. */
 type Rates = readonly [input: number, write5m: number, write1h: number, read: number, output: number];
 
-const ratesOf = ([input, write5m, write1h, cacheRead, output]: Rates): Omit<PriceTier, "aboveInputTokens"> => ({
+const { row, above } = vendorTable(PAGE, ([input, write5m, write1h, cacheRead, output]: Rates) => ({
   input,
   cacheRead,
   cacheWrite: { 300: write5m, 3600: write1h },
   output,
-});
-
-const row = (model: string, rates: Rates, more: Partial<PriceRow> = {}): PriceRow => ({
-  model,
-  source: SOURCE,
-  day: DAY,
-  ...ratesOf(rates),
-  serverTools: SERVER_TOOLS,
-  ...more,
-});
-
-const above = (aboveInputTokens: number, rates: Rates): Partial<PriceRow> => ({
-  tiers: [{ aboveInputTokens, ...ratesOf(rates) }],
-});
+}));
 
 const OPUS_4: Rates = [15, 18.75, 30, 1.5, 75];
 const OPUS_4_5: Rates = [5, 6.25, 10, 0.5, 25];

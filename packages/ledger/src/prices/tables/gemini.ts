@@ -1,28 +1,16 @@
 /** Google's list prices of the Gemini API, paid tier, standard mode. Thinking is billed as output; storage of explicit caches is not part of a call. */
-import type { PriceRow, PriceTier } from "../price-row.ts";
+import type { PriceRow } from "../price-row.ts";
+import { vendorTable } from "./vendor-table.ts";
 
-const SOURCE = "https://ai.google.dev/gemini-api/docs/pricing";
-const DAY = "2026-11-16";
+const PAGE = { source: "https://ai.google.dev/gemini-api/docs/pricing", day: "2026-11-16" };
 const LONG_PROMPT = 200_000;
 
 /** Input, cached input, output. */
 type Rates = readonly [input: number, cached: number, output: number];
 
-const ratesOf = ([input, cacheRead, output]: Rates): Omit<PriceTier, "aboveInputTokens"> => ({
-  input,
-  cacheRead,
-  output,
-});
+const { row, above } = vendorTable(PAGE, ([input, cacheRead, output]: Rates) => ({ input, cacheRead, output }));
 
-const row = (model: string, rates: Rates, more: Partial<PriceRow> = {}): PriceRow => ({
-  model,
-  source: SOURCE,
-  day: DAY,
-  ...ratesOf(rates),
-  ...more,
-});
-
-const long = (rates: Rates): Partial<PriceRow> => ({ tiers: [{ aboveInputTokens: LONG_PROMPT, ...ratesOf(rates) }] });
+const long = (rates: Rates): Partial<PriceRow> => above(LONG_PROMPT, rates);
 
 const FLASH_NOW: Rates = [0.75, 0.075, 3.75];
 const FLASH_2027: Rates = [1.5, 0.15, 7.5];

@@ -2,30 +2,22 @@
  * OpenAI's list prices at the standard service tier. From GPT-5.6 on a cache write is priced apart, by how long the entry lives;
  * above 272,000 input tokens the whole call costs twice on the input side and one and a half times on the output side.
  */
-import type { PriceRow, PriceTier } from "../price-row.ts";
+import type { PriceRow } from "../price-row.ts";
+import { vendorTable } from "./vendor-table.ts";
 
-const SOURCE = "https://developers.openai.com/api/docs/pricing";
-const DAY = "2026-11-05";
+const PAGE = { source: "https://developers.openai.com/api/docs/pricing", day: "2026-11-05" };
 const LONG_PROMPT = 272_000;
 
 /** Rates of models without priced cache writes: input, cached input (null = not discounted), output. */
 type Rates = readonly [input: number, cached: number | null, output: number];
 
-const ratesOf = ([input, cached, output]: Rates): Omit<PriceTier, "aboveInputTokens"> => ({
+const { row, above } = vendorTable(PAGE, ([input, cached, output]: Rates) => ({
   input,
   ...(cached === null ? {} : { cacheRead: cached }),
   output,
-});
+}));
 
-const row = (model: string, rates: Rates, more: Partial<PriceRow> = {}): PriceRow => ({
-  model,
-  source: SOURCE,
-  day: DAY,
-  ...ratesOf(rates),
-  ...more,
-});
-
-const long = (rates: Rates): Partial<PriceRow> => ({ tiers: [{ aboveInputTokens: LONG_PROMPT, ...ratesOf(rates) }] });
+const long = (rates: Rates): Partial<PriceRow> => above(LONG_PROMPT, rates);
 
 /** Prices have at most six decimals; a product in binary may have more. */
 const times = (usd: number, factor: number): number => Math.round(usd * factor * 1e6) / 1e6;
