@@ -2,6 +2,7 @@
 import type { CapabilityOverrides, GatewayConfig, KeyConfig, ProviderConfig } from "@dragoman/core";
 
 import { hashKey } from "../../src/keys/index.ts";
+import { frontEndOfRun } from "./front-end.ts";
 
 /** The key of a stack that may use every model and sees the diagnostic headers. */
 export const STACK_KEY = "dgm_StackKeyOfTheTests0000000000";
@@ -37,7 +38,7 @@ export function buildStackConfig(upstreamUrl: string, options: StackConfigOption
   });
   return {
     version: 1,
-    server: { host: "127.0.0.1", port: 0, shutdown: "1s", ...options.server },
+    server: { host: "127.0.0.1", port: 0, shutdown: "1s", ...frontEndOfRun(), ...options.server },
     providers: {
       chat: { kind: "openai", baseUrl: `${upstreamUrl}/v1`, credentials: ["chat-credential"] },
       messages: { kind: "anthropic", baseUrl: upstreamUrl, credentials: ["messages-credential"] },

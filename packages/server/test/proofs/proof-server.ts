@@ -4,8 +4,10 @@ import type { EngineLimits, ExchangeOutcome, GatewayConfig, ModelConfig } from "
 
 import { createHttpServer } from "../../src/http/index.ts";
 import { createNodeClock } from "../../src/ports/index.ts";
+import { createWireServer } from "../../src/wire-server/index.ts";
 import { createWireClient } from "../../src/wire/index.ts";
 import type { WireClient } from "../../src/wire/index.ts";
+import { frontEndOfRun } from "../harness/front-end.ts";
 import { until } from "../harness/until.ts";
 import { makeEngine, proofConfig, WatchedPool } from "./engine-stack.ts";
 import { CountingClock } from "./fake-clock.ts";
@@ -46,14 +48,18 @@ export async function startProofServer(options: ProofServerOptions): Promise<Pro
   const outcomes: ExchangeOutcome[] = [];
   const problems: string[] = [];
   const gateway = makeEngine({
-    config: proofConfig({ chat: upstream.url, messages: upstream.url }, options.models, options.server),
+    config: proofConfig({ chat: upstream.url, messages: upstream.url }, options.models, {
+      ...frontEndOfRun(),
+      ...options.server,
+    }),
     clock,
     upstream: wire,
     admission,
     onOutcome: (outcome) => outcomes.push(outcome),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   });
-  const http = createHttpServer({
+  const createServer = gateway.snapshot.server.frontEnd === "wire" ? createWireServer : createHttpServer;
+  const http = createServer({
     handle: (request, responder) => gateway.handle(request, responder),
     encodeRefusal: ({ status, code, message, path, headers }) =>
       gateway.encodeRefusal(status, code, message, path, headers),

@@ -12,6 +12,7 @@ import type { GatewayConfig } from "@dragoman/core";
 import { hashKey } from "../../src/keys/index.ts";
 import { createScriptedUpstream } from "../../src/scripted-upstream/index.ts";
 import type { ScriptedUpstream } from "../../src/scripted-upstream/index.ts";
+import { frontEndOfRun } from "../harness/front-end.ts";
 import { until } from "../harness/until.ts";
 
 const CLI = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
@@ -118,7 +119,7 @@ function buildConfig(
   const credentials = [PROVIDER_CREDENTIAL];
   return {
     version: 1,
-    server: { headers: { debug: "off" }, ...parts.server },
+    server: { headers: { debug: "off" }, ...frontEndOfRun(), ...parts.server },
     telemetry: { logLevel: "debug" },
     providers: {
       chat: { kind: "openai", baseUrl: `${upstreamUrl}/v1`, credentials },
