@@ -257,6 +257,7 @@ export { DEFAULT_ENGINE_LIMITS, FREE_ADMISSION, GatewayEngine, maskSecrets } fro
 export type {
   Admission,
   AdmissionRefusal,
+  AdmissionResult,
   AdmittedExchange,
   AttemptTarget,
   Authenticator,
@@ -274,6 +275,7 @@ export type {
   Hasher,
   HoldRequest,
   Logger,
+  MaybeAsync,
   Observer,
   Ports,
   Principal,

@@ -69,6 +69,18 @@ export const ERROR_CODES = {
     summary: "A limit of requests, tokens or parallel calls is reached.",
   },
   budget_exceeded: { status: 402, fault: "client", retryable: false, summary: "A budget does not cover the request." },
+  ledger_unavailable: {
+    status: 503,
+    fault: "gateway",
+    retryable: true,
+    summary: "Calls cannot be accounted for now, so none is let in.",
+  },
+  ledger_store_failed: {
+    status: 503,
+    fault: "gateway",
+    retryable: true,
+    summary: "The store of entries, keys and owners cannot be reached, or failed.",
+  },
   request_cancelled: {
     status: 499,
     fault: "client",

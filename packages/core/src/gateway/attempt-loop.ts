@@ -10,7 +10,7 @@ import { Deadline } from "./deadlines.ts";
 import type { Exchange } from "./exchange.ts";
 import { allResting, noCredential } from "./failures.ts";
 import { maskSecrets } from "./mask-secrets.ts";
-import type { AttemptTarget } from "./ports.ts";
+import type { AdmissionRefusal, AttemptTarget, MaybeAsync } from "./ports.ts";
 import { refusePlan } from "./refusal.ts";
 
 interface FailedAttempt {
@@ -24,8 +24,11 @@ export async function runAttempts(exchange: Exchange, plan: Plan, model: Resolve
   const { engine } = exchange;
   let candidate = plan.next(exchange.clock.nowMs());
   if (candidate === null) return answerEstimate(exchange, model) ? null : explainEmpty(exchange, plan);
-  const held = hold(exchange, model, candidate.deployment);
-  if (held !== null) return held;
+  const holding = hold(exchange, model, candidate.deployment);
+  const held = holding instanceof Promise ? await holding : holding;
+  if (held !== null) return held.error;
+  if (exchange.expiry !== null) return exchange.expiry;
+  if (exchange.isClientGone) return null;
   engine.retryBudget.earn();
   setExchangeDeadlines(exchange, candidate);
   exchange.deploymentsTried += 1;
@@ -38,7 +41,7 @@ export async function runAttempts(exchange: Exchange, plan: Plan, model: Resolve
     attemptsOnDeployment += 1;
     if (result.kind !== "failed") {
       if (result.kind === "broken") exchange.answers.note(result.error);
-      return null;
+      return exchange.delivery.isIdle ? exchange.expiry : null;
     }
     failures.push({ error: result.error, answer: result.answer, candidate });
     if (exchange.expiry !== null) return exchange.expiry;
@@ -91,9 +94,10 @@ function decide(
   });
 }
 
-function hold(exchange: Exchange, model: ResolvedModel, first: Deployment): NeutralError | null {
+function hold(exchange: Exchange, model: ResolvedModel, first: Deployment): MaybeAsync<AdmissionRefusal | null> {
   const { document, client, ticket } = exchange;
-  const refusal = ticket?.hold({
+  if (ticket === null) return null;
+  return ticket.hold({
     ...(document === null ? null : client.readBounds?.(document)),
     model: model.name,
     operation: exchange.operation,
@@ -101,7 +105,6 @@ function hold(exchange: Exchange, model: ResolvedModel, first: Deployment): Neut
     bodyBytes: document === null ? 0 : exchange.body.bytes.byteLength,
     estimateInputTokens: () => (document === null ? 0 : client.estimateInputTokens(document)),
   });
-  return refusal?.error ?? null;
 }
 
 function setExchangeDeadlines(exchange: Exchange, candidate: PlanCandidate): void {
@@ -125,11 +128,19 @@ async function runOne(
   );
   if (credential === null) return { result: { kind: "failed", error: noCredential(), answer: null }, credential: null };
   // The last step before the call: from here on exactly one settlement follows.
-  const refusal = ticket?.attempt(deployment.id, targetOf(deployment)) ?? null;
+  const entering = ticket?.attempt(deployment.id, targetOf(deployment)) ?? null;
+  const refusal = entering instanceof Promise ? await entering : entering;
   if (refusal !== null)
     return { result: { kind: "failed", error: { ...refusal.error, fallback: true }, answer: null }, credential: null };
-  const health = engine.health.deployment(deployment);
   const attempt = new Attempt(exchange, candidate, credential);
+  if (exchange.expiry !== null || exchange.isClientGone) {
+    // Nobody waits any more: it was let in too late, and nothing is sent.
+    const settlement = attempt.settlement();
+    exchange.settlements.push(settlement);
+    ticket?.settle(settlement);
+    return { result: { kind: "abandoned" }, credential: null };
+  }
+  const health = engine.health.deployment(deployment);
   exchange.attempt = attempt;
   exchange.attemptsStarted += 1;
   const call = health.begin(clock.nowMs());
@@ -149,8 +160,9 @@ async function runOne(
   return { result, credential };
 }
 
-function targetOf({ model, capabilities: { contextWindow, maxOutputTokens } }: Deployment): AttemptTarget {
+function targetOf({ provider, model, capabilities: { contextWindow, maxOutputTokens } }: Deployment): AttemptTarget {
   return {
+    provider: provider.id,
     upstreamModel: model,
     ...(contextWindow === undefined ? null : { contextWindow }),
     ...(maxOutputTokens === undefined ? null : { maxOutputTokens }),

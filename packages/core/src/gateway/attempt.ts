@@ -38,8 +38,8 @@ export class Attempt implements UpstreamSink, AnswerOutlet, AttemptView {
   readonly #resolve: (result: AttemptResult) => void;
   /** Resolves once, when the attempt is settled for the exchange. */
   readonly result: Promise<AttemptResult>;
-  #startedMs = 0;
-  #endedMs = 0;
+  readonly #startedMs: number;
+  #endedMs: number;
   #state: "sending" | "reading" | "settled" = "sending";
   #reader: AnswerReader | null = null;
   #isCommitted = false;
@@ -56,6 +56,8 @@ export class Attempt implements UpstreamSink, AnswerOutlet, AttemptView {
     this.#host = host;
     this.candidate = candidate;
     this.#credential = credential;
+    this.#startedMs = host.clock.nowMs();
+    this.#endedMs = this.#startedMs;
     this.#gate = new CommitGate(host.limits.maxGateBytes);
     this.#transport = new TransportHandle(host.clock);
     let resolve!: (result: AttemptResult) => void;
@@ -72,7 +74,6 @@ export class Attempt implements UpstreamSink, AnswerOutlet, AttemptView {
   /** Sends the call. The body stays retained until the transport has let go of it. */
   start(): void {
     const { deployment, encoded } = this.candidate;
-    this.#startedMs = this.#host.clock.nowMs();
     this.#isStream = this.#host.head.stream && this.#host.operation === "generate";
     if (this.#isStream) this.#expectLife();
     const request: UpstreamRequest = {
@@ -296,7 +297,7 @@ export class Attempt implements UpstreamSink, AnswerOutlet, AttemptView {
     return this.#transport.isOpen;
   }
 
-  /** The attempt's line for the account. Only after it is settled. */
+  /** The attempt's line for the account. Only when it is settled, or was never started. */
   settlement(): Settlement {
     return {
       rule: settlementRule({

@@ -44,13 +44,14 @@ interface Fixture {
   readonly heard: string[];
 }
 
-function makeFixture(maxQueuedBytes = 8): Fixture {
+function makeFixture(maxQueuedBytes = 8, sealing: Promise<boolean> | null = null): Fixture {
   const heard: string[] = [];
   const host: DeliveryHost = {
     onPressure: (isHigh) => heard.push(isHigh ? "high" : "low"),
     onProgress: () => heard.push("progress"),
     onGone: () => heard.push("gone"),
     onDelivered: () => heard.push("delivered"),
+    sealing: () => sealing,
   };
   const responder = new FakeResponder();
   return { responder, delivery: new Delivery(responder, maxQueuedBytes, host), heard };
@@ -137,6 +138,72 @@ describe("Delivery", () => {
     };
     delivery.whole(200, [], bytes("x"), false);
     expect([responder.log, heard]).toEqual([["head 200"], ["gone"]]);
+  });
+
+  const sealed: readonly {
+    readonly name: string;
+    readonly isKept: boolean;
+    readonly answer: (delivery: Delivery) => void;
+    readonly before: readonly string[];
+    readonly after: readonly string[];
+  }[] = [
+    {
+      name: "a whole answer",
+      isKept: true,
+      answer: (delivery) => delivery.whole(200, [], bytes("body"), false),
+      before: [],
+      after: ["head 200", "end body"],
+    },
+    {
+      name: "a whole answer that could not be kept",
+      isKept: false,
+      answer: (delivery) => delivery.whole(200, [], bytes("body"), false),
+      before: [],
+      after: ["abort"],
+    },
+    {
+      name: "the end of pieces",
+      isKept: true,
+      answer: (delivery) => {
+        delivery.open(200, []);
+        delivery.push(bytes("a"));
+        delivery.end();
+      },
+      before: ["head 200", "write a"],
+      after: ["head 200", "write a", "end -"],
+    },
+    {
+      name: "the end of pieces that could not be kept",
+      isKept: false,
+      answer: (delivery) => {
+        delivery.open(200, []);
+        delivery.push(bytes("a"));
+        delivery.end();
+      },
+      before: ["head 200", "write a"],
+      after: ["head 200", "write a", "abort"],
+    },
+  ];
+  it.each(sealed)("lets $name wait for its seal", async ({ isKept, answer, before, after }) => {
+    const seal = Promise.resolve(isKept);
+    const { responder, delivery, heard } = makeFixture(8, seal);
+    answer(delivery);
+    // Nothing else can become the answer while the seal is on its way.
+    delivery.whole(500, [], bytes("other"), false);
+    delivery.push(bytes("late"));
+    expect([responder.log, heard, delivery.isEnding]).toEqual([before, [], true]);
+    await seal;
+    expect([responder.log, heard]).toEqual([after, ["delivered"]]);
+    expect(delivery.deliveredBytes).toBe(before.length === 0 ? 4 : 1);
+  });
+
+  it("forgets an answer whose client leaves while its seal is on its way", async () => {
+    const seal = Promise.resolve(true);
+    const { responder, delivery, heard } = makeFixture(8, seal);
+    delivery.whole(200, [], bytes("body"), false);
+    responder.leave();
+    await seal;
+    expect([responder.log, heard]).toEqual([[], ["gone"]]);
   });
 
   it("breaks a transfer off, dropping what waits", () => {

@@ -16,6 +16,8 @@ export interface DeliveryHost {
   onGone(): void;
   /** The last byte was handed to the client's connection. */
   onDelivered(): void;
+  /** What the last byte has to wait for; null = nothing. Resolves with false when the answer must not end as a whole one. */
+  sealing(): Promise<boolean> | null;
 }
 
 export class Delivery {
@@ -76,24 +78,23 @@ export class Delivery {
   end(): void {
     if (this.#state !== "open" || this.#isEnding) return;
     this.#isEnding = true;
-    this.#relay.whenEmpty(() => {
-      if (this.#state !== "open") return;
-      this.#state = "ended";
-      this.#responder.end(null, false);
-      this.#host.onDelivered();
-    });
+    const sealing = this.#host.sealing();
+    this.#relay.whenEmpty(() => this.#whenSealed(sealing, () => this.#finish(null, false)));
   }
 
   /** A whole answer in one call; the connection is closed after it when `closeConnection`. */
   whole(status: number, headers: HeaderList, body: Uint8Array, closeConnection: boolean): void {
     if (!this.isIdle) return;
-    this.open(status, headers);
-    // The connection may be found lost while the head is written.
-    if (!this.isOpen) return;
-    this.#state = "ended";
     this.#deliveredBytes += body.byteLength;
-    this.#responder.end(body, closeConnection);
-    this.#host.onDelivered();
+    const sealing = this.#host.sealing();
+    // From here on nothing else can become the answer, though its head may have to wait as well.
+    this.#state = "open";
+    this.#isEnding = true;
+    this.#whenSealed(sealing, () => {
+      this.#responder.head(status, headers);
+      // The connection may be found lost while the head is written.
+      if (this.isOpen) this.#finish(body, closeConnection);
+    });
   }
 
   /** Breaks the transfer: the client must not take what it has for a whole answer. */
@@ -110,6 +111,25 @@ export class Delivery {
     if (this.#state === "ended" || this.#state === "gone") return;
     this.#responder.abort();
     this.#lose();
+  }
+
+  #finish(body: Uint8Array | null, closeConnection: boolean): void {
+    this.#state = "ended";
+    this.#responder.end(body, closeConnection);
+    this.#host.onDelivered();
+  }
+
+  /** Goes on when what the end waits for is there, unless the client has left or the answer was broken off meanwhile. */
+  #whenSealed(sealing: Promise<boolean> | null, goOn: () => void): void {
+    if (sealing === null) {
+      if (this.isOpen) goOn();
+      return;
+    }
+    void sealing.then((isKept) => {
+      if (!this.isOpen) return;
+      if (isKept) goOn();
+      else this.abort();
+    });
   }
 
   #drained(): void {

@@ -248,6 +248,15 @@ export class Exchange implements AttemptHost, DeliveryHost, AnswerSource {
     this.#resolveDelivered?.();
   }
 
+  /**
+   * The loop of attempts settles as soon as it hears the result. It may be told second, when an upstream answers while the call is
+   * still being sent, so the seal comes one step after the result.
+   */
+  sealing(): Promise<boolean> | null {
+    const seal = this.ticket?.seal ?? null;
+    return seal === null || this.attempt === null ? null : this.attempt.result.then(() => undefined).then(seal);
+  }
+
   /** The client has its answer or is gone, and holds no place any more; what the upstream still does goes on without it. */
   #releaseClient(): void {
     if (this.#isClientReleased) return;

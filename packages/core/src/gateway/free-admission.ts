@@ -5,6 +5,7 @@ const FREE_TICKET: Ticket = {
   hold: () => null,
   attempt: () => null,
   settle: () => undefined,
+  seal: null,
   releaseClient: () => undefined,
   close: () => undefined,
 };

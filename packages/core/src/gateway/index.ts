@@ -22,6 +22,7 @@ export { maskSecrets } from "./mask-secrets.ts";
 export type {
   Admission,
   AdmissionRefusal,
+  AdmissionResult,
   AdmittedExchange,
   AttemptTarget,
   Authenticator,
@@ -32,6 +33,7 @@ export type {
   Hasher,
   HoldRequest,
   Logger,
+  MaybeAsync,
   Ports,
   Principal,
   Random,

@@ -17,7 +17,7 @@ import {
   unsupportedMedia,
 } from "./failures.ts";
 import { listModels } from "./model-list.ts";
-import type { BodyBuffer } from "./ports.ts";
+import type { AdmissionResult, BodyBuffer, MaybeAsync } from "./ports.ts";
 
 /**
  * Runs one exchange to its end; with a `refusal` that end comes at once. Never rejects: what is thrown inside ends the exchange
@@ -67,7 +67,10 @@ function closeTicket(exchange: Exchange): void {
 }
 
 async function serve(exchange: Exchange): Promise<NeutralError | null> {
-  const refusal = authenticate(exchange) ?? exchange.client.checkHeaders(exchange.request.headers) ?? admit(exchange);
+  const stranger = authenticate(exchange) ?? exchange.client.checkHeaders(exchange.request.headers);
+  if (stranger !== null) return stranger;
+  const admitting = admit(exchange);
+  const refusal = admitting instanceof Promise ? await admitting : admitting;
   if (refusal !== null) return refusal;
   const operation = exchange.route?.operation;
   if (operation === "list-models" || operation === "get-model") return listModels(exchange, operation);
@@ -99,7 +102,7 @@ function authenticate(exchange: Exchange): NeutralError | null {
   return exchange.principal === null ? unauthorized("Incorrect API key provided.") : null;
 }
 
-function admit(exchange: Exchange): NeutralError | null {
+function admit(exchange: Exchange): MaybeAsync<NeutralError | null> {
   const { principal } = exchange;
   if (principal === null) return internalFailure();
   const admission = exchange.engine.ports.admission.open(principal, {
@@ -108,8 +111,16 @@ function admit(exchange: Exchange): NeutralError | null {
     generation: exchange.snapshot.generation,
     clientDialect: exchange.client.id,
   });
+  return admission instanceof Promise
+    ? admission.then((result) => takeTicket(exchange, result))
+    : takeTicket(exchange, admission);
+}
+
+/** A client that left while limits were asked for elsewhere never held a place for long. */
+function takeTicket(exchange: Exchange, admission: AdmissionResult): NeutralError | null {
   if (!admission.ok) return admission.refusal.error;
   exchange.ticket = admission.ticket;
+  if (exchange.isClientGone) admission.ticket.releaseClient();
   return null;
 }
 

@@ -200,17 +200,30 @@ export interface HoldRequest {
 
 /** Where an attempt goes, as far as its price and its largest size depend on it. */
 export interface AttemptTarget {
+  /** Id of the upstream account. */
+  readonly provider?: string;
   readonly upstreamModel: string;
   readonly contextWindow?: number;
   readonly maxOutputTokens?: number;
 }
 
-/** What admission hands to an exchange: `hold` at most once per plan, one `settle` per attempt, exactly one `close`. */
+/** A value at once, or later where a limit is counted outside this process. What is there at once costs no turn. */
+export type MaybeAsync<Value> = Value | Promise<Value>;
+
+/**
+ * What admission hands to an exchange: `hold` at most once per plan, one `settle` per attempt, exactly one `close`. While a promise of
+ * `hold` or `attempt` is pending only `releaseClient` is called.
+ */
 export interface Ticket {
-  hold(request: HoldRequest): AdmissionRefusal | null;
+  hold(request: HoldRequest): MaybeAsync<AdmissionRefusal | null>;
   /** Deployment-scope hold before an attempt; a refusal means the next candidate. */
-  attempt(deploymentId: string, target?: AttemptTarget): AdmissionRefusal | null;
+  attempt(deploymentId: string, target?: AttemptTarget): MaybeAsync<AdmissionRefusal | null>;
   settle(settlement: Settlement): void;
+  /**
+   * What the last byte of an answer waits for once its attempt is settled; null = nothing. False: what was settled could not be kept,
+   * and the answer must not end as a whole one. Never rejects.
+   */
+  readonly seal: (() => Promise<boolean>) | null;
   /** The client has its answer or is gone: parallel slots return, while the account stays open for what the upstream still does. */
   releaseClient(): void;
   close(): void;
@@ -224,12 +237,14 @@ export interface AdmittedExchange {
   readonly clientDialect?: DialectId;
 }
 
+/** A ticket, or why there is none. */
+export type AdmissionResult =
+  | { readonly ok: true; readonly ticket: Ticket }
+  | { readonly ok: false; readonly refusal: AdmissionRefusal };
+
 /** Limits and accounts. `open` may refuse at once. */
 export interface Admission {
-  open(
-    principal: Principal,
-    exchange: AdmittedExchange,
-  ): { readonly ok: true; readonly ticket: Ticket } | { readonly ok: false; readonly refusal: AdmissionRefusal };
+  open(principal: Principal, exchange: AdmittedExchange): MaybeAsync<AdmissionResult>;
 }
 
 /** Finds who a credential belongs to; null = nobody. `embedding` hosts bring their own. */

@@ -1,5 +1,14 @@
 /** Admission that refuses at random and counts what it hands out against what comes back. */
-import type { Admission, AdmissionRefusal, AttemptTarget, HoldRequest, Settlement, Ticket } from "../../src/index.ts";
+import type {
+  Admission,
+  AdmissionRefusal,
+  AdmissionResult,
+  AttemptTarget,
+  HoldRequest,
+  MaybeAsync,
+  Settlement,
+  Ticket,
+} from "../../src/index.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 
 const REFUSAL: AdmissionRefusal = {
@@ -16,6 +25,7 @@ const REFUSAL: AdmissionRefusal = {
 
 /** One ticket with everything that was done to it. */
 export class CountedTicket implements Ticket {
+  readonly seal: (() => Promise<boolean>) | null;
   readonly requestId: string;
   readonly settlements: Settlement[] = [];
   /** Deployments whose attempts were let in. */
@@ -30,9 +40,10 @@ export class CountedTicket implements Ticket {
     this.requestId = requestId;
     this.#random = random;
     this.#onViolation = onViolation;
+    this.seal = random.chance(0.3) ? () => this.#seal() : null;
   }
 
-  hold(request: HoldRequest): AdmissionRefusal | null {
+  hold(request: HoldRequest): MaybeAsync<AdmissionRefusal | null> {
     this.#requireOpen("hold");
     this.holds += 1;
     if (this.holds > 1) this.#onViolation("a second hold");
@@ -40,18 +51,18 @@ export class CountedTicket implements Ticket {
     if (!((request.bodyBytes ?? 0) > 0)) this.#onViolation("a hold that does not know the body's size");
     if (request.operation === undefined) this.#onViolation("a hold that does not know the operation");
     if (request.first === undefined) this.#onViolation("a hold that does not know where the call goes first");
-    return this.#random.chance(0.03) ? REFUSAL : null;
+    return this.#sometimesLate(this.#random.chance(0.03) ? REFUSAL : null);
   }
 
-  attempt(deploymentId: string, target?: AttemptTarget): AdmissionRefusal | null {
+  attempt(deploymentId: string, target?: AttemptTarget): MaybeAsync<AdmissionRefusal | null> {
     this.#requireOpen("attempt");
     if (target === undefined || target.upstreamModel === "") this.#onViolation("an attempt at no model");
     if (this.holds !== 1) this.#onViolation("an attempt without a hold");
     if (this.granted.length !== this.settlements.length)
       this.#onViolation("an attempt before the last one was settled");
-    if (this.#random.chance(0.04)) return REFUSAL;
+    if (this.#random.chance(0.04)) return this.#sometimesLate(REFUSAL);
     this.granted.push(deploymentId);
-    return null;
+    return this.#sometimesLate(null);
   }
 
   settle(settlement: Settlement): void {
@@ -75,6 +86,22 @@ export class CountedTicket implements Ticket {
     if (this.granted.length !== this.settlements.length) this.#onViolation("closed with an unsettled attempt");
   }
 
+  /** Limits that are counted elsewhere answer after some turns. */
+  async #late<Value>(value: Value): Promise<Value> {
+    for (let turns = Math.floor(this.#random.next() * 5); turns >= 0; turns -= 1) await Promise.resolve();
+    return value;
+  }
+
+  #sometimesLate<Value>(value: Value): MaybeAsync<Value> {
+    return this.#random.chance(0.2) ? this.#late(value) : value;
+  }
+
+  #seal(): Promise<boolean> {
+    this.#requireOpen("seal");
+    if (this.granted.length !== this.settlements.length) this.#onViolation("a seal before the settlement");
+    return this.#late(this.#random.chance(0.9));
+  }
+
   #requireOpen(action: string): void {
     if (this.closes > 0) this.#onViolation(`${action} after close`);
   }
@@ -91,7 +118,8 @@ export function makeAdmission(
       if (random.chance(0.03)) return { ok: false, refusal: REFUSAL };
       const ticket = new CountedTicket(requestId, random, onViolation);
       tickets.push(ticket);
-      return { ok: true, ticket };
+      const result: AdmissionResult = { ok: true, ticket };
+      return random.chance(0.2) ? Promise.resolve(result) : result;
     },
   };
 }

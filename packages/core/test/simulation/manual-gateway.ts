@@ -129,6 +129,7 @@ export class ManualGateway {
               hold: () => null,
               attempt: () => null,
               settle: () => undefined,
+              seal: null,
               releaseClient: () => undefined,
               close: () => undefined,
             },

@@ -29,6 +29,7 @@ export class RecordingAdmission implements Admission {
         if (record.closes > 0) throw new Error("a settlement after the ticket was closed");
         record.settlements.push(settlement);
       },
+      seal: null,
       releaseClient: () => {
         record.clientReleases += 1;
       },
