@@ -29,6 +29,7 @@ export function entryOf(parts: EntryParts): LedgerEntry {
     requestId: exchange.requestId,
     attempt: parts.attempt,
     rule: settlement.rule,
+    adjusts: null,
     usageSource: parts.source,
     usage: usage === null ? null : entryUsageOf(usage),
     deliveredBytes: settlement.deliveredBytes,

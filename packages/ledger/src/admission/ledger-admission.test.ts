@@ -1,12 +1,12 @@
 import { isGatewayError } from "@dragoman/core";
-import type { Settlement, SettlementRule, Ticket } from "@dragoman/core";
+import type { Settlement, SettlementRule } from "@dragoman/core";
 import { describe, expect, it } from "vitest";
 
 import { MAX_TOKENS } from "../money/index.ts";
-import { call, FakeLedger, MONDAY_MS, principal, TARGET, used } from "./fixtures/fake-ledger.ts";
+import { call, FakeLedger, MONDAY_MS, principal, TARGET, used, type PromptTicket } from "./fixtures/fake-ledger.ts";
 import { createLimitDirectory, type LimitsConfig } from "./limit-directory.ts";
 
-const opened = (ledger: FakeLedger, who = principal()): Ticket => {
+const opened = (ledger: FakeLedger, who = principal()): PromptTicket => {
   const ticket = ledger.open(who);
   if (ticket === null) throw new Error("refused");
   return ticket;
@@ -299,7 +299,7 @@ describe("parallel slots", () => {
     expect(counts(ledger)).toEqual([0, 0, 0]);
   });
 
-  it.each<{ readonly name: string; readonly end: (ticket: Ticket, ledger: FakeLedger) => void }>([
+  it.each<{ readonly name: string; readonly end: (ticket: PromptTicket, ledger: FakeLedger) => void }>([
     { name: "a close before anything was held", end: (ticket) => ticket.close() },
     {
       name: "a refusal",
@@ -456,6 +456,7 @@ describe("settlement", () => {
     expect(ledger.store.find("req_1/1")).toEqual({
       id: "req_1/1",
       requestId: "req_1",
+      adjusts: null,
       attempt: 1,
       rule: "actual",
       usageSource: "provider",
@@ -509,7 +510,7 @@ describe("settlement", () => {
 });
 
 describe("a ticket out of order", () => {
-  it.each<{ readonly name: string; readonly misuse: (ticket: Ticket, ledger: FakeLedger) => void }>([
+  it.each<{ readonly name: string; readonly misuse: (ticket: PromptTicket, ledger: FakeLedger) => void }>([
     { name: "an attempt before the hold", misuse: (ticket) => ticket.attempt("d", TARGET) },
     { name: "a second hold", misuse: (ticket) => [ticket.hold(call(1)), ticket.hold(call(1))] },
     {

@@ -1,7 +1,7 @@
 /** Admission by limits and budgets, in memory. Clock and sink come as ports; nothing here waits. */
 import type { Admission, AdmittedExchange, Clock, Principal } from "@dragoman/core";
 
-import type { EntrySink } from "../entries/ledger-entry.ts";
+import type { EntrySink, LedgerRecorder } from "../entries/index.ts";
 import { LearnedOutput, type HoldMode, type LearnedOutputOptions } from "../estimate/index.ts";
 import { AccountBook, type LedgerAlert, type Scope, type Standing } from "../limits/index.ts";
 import { PriceBook } from "../prices/index.ts";
@@ -12,8 +12,8 @@ import { createLimitDirectory, type LimitDirectory } from "./limit-directory.ts"
 /** Parts and settings of a ledger's admission. */
 export interface LedgerAdmissionOptions {
   readonly clock: Pick<Clock, "nowMs">;
-  /** Gets one entry per settled attempt. */
-  readonly sink: EntrySink;
+  /** Gets one entry per settled attempt; a recorder is told of reservations and attempts as well, before they have effects. */
+  readonly sink: EntrySink | LedgerRecorder;
   /** Default: the package's own table. */
   readonly prices?: PriceBook;
   /** Default: none. */
@@ -44,6 +44,7 @@ export function createLedgerAdmission(options: LedgerAdmissionOptions): LedgerAd
   const desk: LedgerDesk = {
     clock: options.clock,
     sink: options.sink,
+    recorder: "attempt" in options.sink ? options.sink : null,
     accounts: new AccountBook(options.maxAccounts),
     learned: new LearnedOutput(options.learnedOutput),
     holdMode: options.hold ?? "expected",
@@ -55,7 +56,7 @@ export function createLedgerAdmission(options: LedgerAdmissionOptions): LedgerAd
   return {
     open: (principal: Principal, exchange: AdmittedExchange) => {
       const ticket = new LedgerTicket(desk, principal, exchange);
-      const refusal = ticket.enter();
+      const refusal = desk.recorder?.refusal() ?? ticket.enter();
       return refusal === null ? { ok: true, ticket } : { ok: false, refusal };
     },
     standings: (scope, id) => desk.accounts.find(scope, id)?.standings(desk.clock.nowMs()) ?? [],

@@ -1,7 +1,7 @@
 /** What all tickets of one ledger share. */
 import type { Clock } from "@dragoman/core";
 
-import type { EntrySink } from "../entries/ledger-entry.ts";
+import type { EntrySink, LedgerRecorder } from "../entries/index.ts";
 import type { HoldMode, LearnedOutput } from "../estimate/index.ts";
 import type { AccountBook, LedgerAlert } from "../limits/index.ts";
 import type { PriceBook } from "../prices/index.ts";
@@ -13,6 +13,8 @@ export interface LedgerDesk {
   readonly accounts: AccountBook;
   readonly learned: LearnedOutput;
   readonly sink: EntrySink;
+  /** Is the sink, too, where there is one; null = nothing but entries is kept. */
+  readonly recorder: LedgerRecorder | null;
   readonly holdMode: HoldMode;
   readonly allowsUnpriced: boolean;
   readonly onAlert: ((alert: LedgerAlert) => void) | null;

@@ -15,7 +15,8 @@ import type {
 } from "@dragoman/core";
 
 import { costOfUsage } from "../cost/index.ts";
-import { entryOf } from "./entry-of.ts";
+import { entryOf, type EntryParts } from "./entry-of.ts";
+import type { LedgerEntry } from "../entries/index.ts";
 import { estimateCall, settledUsage, type CallFacts } from "../estimate/index.ts";
 import { addNanoUsd, chargedTokens, NO_AMOUNTS, ONE_REQUEST, type Amounts } from "../money/index.ts";
 import type { Blocked, Scope, ScopeAccount } from "../limits/index.ts";
@@ -36,6 +37,7 @@ export class LedgerTicket implements Ticket {
   readonly #desk: LedgerDesk;
   readonly #principal: Principal;
   readonly #exchange: AdmittedExchange;
+  readonly seal: (() => Promise<boolean>) | null;
   /** Accounts that the whole exchange is held against. */
   readonly #accounts: ScopeAccount[] = [];
   /** Accounts whose parallel slot the exchange has. */
@@ -56,6 +58,7 @@ export class LedgerTicket implements Ticket {
     this.#desk = desk;
     this.#principal = principal;
     this.#exchange = exchange;
+    this.seal = desk.recorder?.seal ?? null;
   }
 
   /** Enters the scopes that are known with the caller and takes their parallel slots. A refused ticket needs no close. */
@@ -95,6 +98,15 @@ export class LedgerTicket implements Ticket {
     }
     this.#held = held;
     this.#state = "held";
+    this.#desk.recorder?.hold({
+      requestId: this.#exchange.requestId,
+      atMs: nowMs,
+      key: this.#principal.id,
+      owner: this.#principal.owner,
+      endUser: this.#endUser,
+      model: request.model,
+      held,
+    });
     return null;
   }
 
@@ -124,6 +136,8 @@ export class LedgerTicket implements Ticket {
     this.#attemptStartedMs = nowMs;
     this.#attempts += 1;
     this.#state = "attempting";
+    const { recorder } = this.#desk;
+    if (recorder !== null) recorder.attempt(this.#provisionalEntry());
     return null;
   }
 
@@ -142,11 +156,13 @@ export class LedgerTicket implements Ticket {
   close(): void {
     if (this.#state === "closed") throw violation("close", this.#state);
     try {
-      if (this.#state === "attempting") this.#settle(this.#unsettled(), null);
+      if (this.#state === "attempting") this.#settle(this.#unsettled(), this.#target.provider ?? null);
     } finally {
+      const hadHold = this.#state === "held";
       this.#state = "closed";
       this.#releaseHeld();
       this.releaseClient();
+      if (hadHold) this.#desk.recorder?.close(this.#exchange.requestId, this.#desk.clock.nowMs());
     }
   }
 
@@ -173,22 +189,30 @@ export class LedgerTicket implements Ticket {
       if (settlement.rule === "actual") learned.learn(request.model, this.#principal.id, taken.outputTokens);
     }
     const overdrawnNanoUsd = Math.max((costNanoUsd ?? 0) - heldNanoUsd, 0);
-    this.#desk.sink.append(
-      entryOf({
-        attempt: this.#attempts,
-        settlement,
-        provider,
-        usage,
-        source,
-        priceId: price?.id ?? null,
-        costNanoUsd,
-        overdrawnNanoUsd,
-        exchange: this.#exchange,
-        principal: this.#principal,
-        endUser: this.#endUser,
-        model: request.model,
-      }),
-    );
+    this.#desk.sink.append(this.#entry({ settlement, provider, usage, source, costNanoUsd, overdrawnNanoUsd }));
+  }
+
+  #entry(
+    parts: Pick<EntryParts, "settlement" | "provider" | "usage" | "source" | "costNanoUsd" | "overdrawnNanoUsd">,
+  ): LedgerEntry {
+    return entryOf({
+      ...parts,
+      attempt: this.#attempts,
+      priceId: this.#price?.id ?? null,
+      exchange: this.#exchange,
+      principal: this.#principal,
+      endUser: this.#endUser,
+      model: this.#request().model,
+    });
+  }
+
+  /** The entry of the attempt that begins, should nobody live to settle it. */
+  #provisionalEntry(): LedgerEntry {
+    const settlement: Settlement = { ...this.#unsettled(), rule: "recovered" };
+    const { usage } = settlement;
+    const costNanoUsd = this.#price === null ? null : this.#held.nanoUsd;
+    const provider = this.#target.provider ?? null;
+    return this.#entry({ settlement, provider, usage, source: "estimate", costNanoUsd, overdrawnNanoUsd: 0 });
   }
 
   #unsettled(): Settlement {

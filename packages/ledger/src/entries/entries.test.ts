@@ -10,6 +10,7 @@ const entry = (id: string, parts: Partial<LedgerEntry> = {}): LedgerEntry => ({
   requestId: id,
   attempt: 1,
   rule: "actual",
+  adjusts: null,
   usageSource: "provider",
   usage: {
     input: 10,

@@ -33,6 +33,7 @@ const COLUMNS: readonly (readonly [string, (entry: LedgerEntry) => Cell])[] = [
   ["upstream_model", (entry) => entry.upstreamModel],
   ["upstream_request_id", (entry) => entry.upstreamRequestId],
   ["rule", (entry) => entry.rule],
+  ["adjusts", (entry) => entry.adjusts],
   ["usage_source", (entry) => entry.usageSource],
   ["input_tokens", count("input")],
   ["cache_read_tokens", count("cacheRead")],

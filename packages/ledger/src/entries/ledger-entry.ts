@@ -18,6 +18,9 @@ export interface EntryUsage {
   readonly serverTools: Readonly<Record<string, number>> | null;
 }
 
+/** The rule an entry was made by. `adjusted` = it changes what another one costs, and stands for no call of its own. */
+export type EntryRule = SettlementRule | "adjusted";
+
 /** What happened to one attempt, and what it cost. */
 export interface LedgerEntry {
   /** `<request id>/<number of the attempt>`: booking it twice changes nothing. */
@@ -25,7 +28,9 @@ export interface LedgerEntry {
   readonly requestId: string;
   /** From 1. */
   readonly attempt: number;
-  readonly rule: SettlementRule;
+  readonly rule: EntryRule;
+  /** Id of the entry that this one adjusts, by the difference of its cost; null = none. */
+  readonly adjusts: string | null;
   readonly usageSource: UsageSource;
   readonly usage: EntryUsage | null;
   readonly deliveredBytes: number;
