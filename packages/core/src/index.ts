@@ -276,6 +276,7 @@ export type {
   HoldRequest,
   Logger,
   MaybeAsync,
+  PartsReadiness,
   Observer,
   Ports,
   Principal,

@@ -24,9 +24,10 @@ const traffic = clientTraffic({
 
 /** The configuration file of a profile, as JSON, which is YAML. */
 function renderDragomanConfig(
-  { mockHost, mockPort }: Pick<PlanContext, "mockHost" | "mockPort">,
+  { mockHost, mockPort, options }: Pick<PlanContext, "mockHost" | "mockPort" | "options">,
   profile: "P-min" | "P-prod",
 ): string {
+  const isInside = options[`${profile === "P-min" ? "dragoman" : "dragoman-prod"}.inside`] === "on";
   const origin = `http://${mockHost}:${mockPort}`;
   // No retries, as for every other target: a retry would hide a failure and count as two upstream calls.
   const model = (provider: string, id: string): object => ({ attempts: 1, deployments: [{ provider, model: id }] });
@@ -44,6 +45,8 @@ function renderDragomanConfig(
           name: "bench",
           hash: `sha256:${createHash("sha256").update(KEY).digest("hex")}`,
           models: [openai, anthropic],
+          // The time of each step comes with the diagnostic headers.
+          ...(isInside ? { debug: true } : {}),
         },
       ],
       telemetry: { logLevel: profile === "P-min" ? "error" : "info", requestLog: profile === "P-prod" },

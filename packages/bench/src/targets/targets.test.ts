@@ -23,8 +23,8 @@ const CONTEXT: PlanContext = {
 const TRAFFIC = { mockHost: CONTEXT.mockHost, mockPort: CONTEXT.mockPort };
 const DIALECTS: readonly TrafficDialect[] = ["openai-chat", "openai-responses", "openai-embeddings", "anthropic"];
 
-function planOf(target: Target): Extract<LaunchPlan, { kind: "process" }> {
-  const plan = target.plan(CONTEXT);
+function planOf(target: Target, options: PlanContext["options"] = {}): Extract<LaunchPlan, { kind: "process" }> {
+  const plan = target.plan({ ...CONTEXT, options });
   if (plan.kind !== "process") throw new Error(`${target.id} is not started`);
   return plan;
 }
@@ -172,6 +172,17 @@ describe("Dragoman", () => {
         .telemetry.requestLog;
     expect([logs("dragoman"), logs("dragoman-prod")]).toEqual([false, true]);
     expect(planOf(find("dragoman-prod")).args.join(" ")).toContain(">request.log");
+  });
+
+  it("shows the time of its steps where the inside view asks for it, and only there", () => {
+    const shows = (id: string, options: Readonly<Record<string, string>>): boolean => {
+      const [file] = planOf(find(id), options).files;
+      const { keys } = JSON.parse(file?.content ?? "") as { readonly keys: readonly { readonly debug?: boolean }[] };
+      return keys[0]?.debug === true;
+    };
+    expect(shows("dragoman", {})).toBe(false);
+    expect(shows("dragoman", { "dragoman.inside": "on" })).toBe(true);
+    expect(shows("dragoman-prod", { "dragoman-prod.inside": "on" })).toBe(true);
   });
 
   it("starts a script of Node by this Node", () => {

@@ -8,6 +8,7 @@ import {
   readUpstreamRequestId,
   type AnswerHeaderParts,
 } from "./answer-headers.ts";
+import { ExchangeTiming } from "./exchange-timing.ts";
 
 const client = {
   identify: (id: string) => ["x-request-id", id],
@@ -44,10 +45,13 @@ describe("answer headers", () => {
   });
 
   it("tell the deployment, the attempts and each adaptation once where debug headers are on", () => {
+    const timing = new ExchangeTiming({ monotonicMs: () => 0 });
+    timing.markBody();
     const debug = {
       deploymentId: "a b\r\nc",
       attempts: 2,
       issues: [issue("value_adapted"), issue("id_rewritten"), issue("value_adapted")],
+      timing,
     };
     expect(buildCommonHeaders(parts({ upstreamRequestId: "up", debug })).slice(4)).toEqual([
       "x-upstream-request-id",
@@ -58,6 +62,8 @@ describe("answer headers", () => {
       "2",
       "x-dragoman-adaptations",
       "value_adapted,id_rewritten",
+      "server-timing",
+      "read;dur=0.000",
     ]);
   });
 

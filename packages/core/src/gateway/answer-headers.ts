@@ -1,5 +1,6 @@
 /** Headers of an answer to a client: ours, written anew; nothing of an upstream's head passes unlisted. */
 import { findHeader, type ClientDialect, type HeaderList, type Issue } from "../dialect/index.ts";
+import type { ExchangeTiming } from "./exchange-timing.ts";
 
 const CORRELATION = /^[A-Za-z0-9._-]{1,128}$/;
 
@@ -15,6 +16,7 @@ export interface DebugFacts {
   readonly deploymentId: string | null;
   readonly attempts: number;
   readonly issues: readonly Issue[];
+  readonly timing: ExchangeTiming | null;
 }
 
 /** What every answer's headers are made of. */
@@ -36,6 +38,8 @@ export function buildCommonHeaders(parts: AnswerHeaderParts): string[] {
   headers.push("x-dragoman-attempts", String(debug.attempts));
   const codes = [...new Set(debug.issues.map((issue) => issue.code))];
   if (codes.length > 0) headers.push("x-dragoman-adaptations", codes.join(","));
+  const timing = debug.timing?.header() ?? "";
+  if (timing !== "") headers.push("server-timing", timing);
   return headers;
 }
 

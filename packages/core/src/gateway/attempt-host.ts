@@ -7,6 +7,7 @@ import type { ErrorAnswer } from "./answer-error.ts";
 import type { Deadlines } from "./deadlines.ts";
 import type { Delivery } from "./delivery.ts";
 import type { EventTaps } from "./event-taps.ts";
+import type { ExchangeTiming } from "./exchange-timing.ts";
 import type { EngineLimits } from "./limits.ts";
 import type { BodyBuffer, Clock, UpstreamClient } from "./ports.ts";
 
@@ -42,6 +43,7 @@ export interface AttemptHost {
   readonly upstream: UpstreamClient;
   readonly userAgent: string;
   readonly isClientGone: boolean;
+  readonly timing: ExchangeTiming | null;
   answerContext(candidate: PlanCandidate): AnswerContext;
   count(name: string): void;
   /** Something threw that should not have. */

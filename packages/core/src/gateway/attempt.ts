@@ -93,6 +93,7 @@ export class Attempt implements UpstreamSink, AnswerOutlet, AttemptView {
       connectTimeoutMs: deployment.timeouts.connectMs,
     };
     this.#host.body.retain();
+    this.#host.timing?.markSend();
     try {
       const call = this.#host.upstream.send(request, this);
       this.#transport.begin(call, this.#state === "settled");
@@ -116,6 +117,7 @@ export class Attempt implements UpstreamSink, AnswerOutlet, AttemptView {
   onHead(status: number, headers: HeaderList): void {
     if (this.#state === "settled") return;
     this.#state = "reading";
+    this.#host.timing?.markAnswer();
     this.upstreamRequestId = readUpstreamRequestId(headers);
     this.#touchLife();
     try {

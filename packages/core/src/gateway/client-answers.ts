@@ -5,14 +5,13 @@ import type { NeutralError } from "../ir/index.ts";
 import type { PlanCandidate } from "../route/index.ts";
 import { buildJsonHeaders, buildStreamHeaders, type AnswerHeaderParts } from "./answer-headers.ts";
 import type { Delivery } from "./delivery.ts";
-import type { Principal } from "./ports.ts";
+import type { ExchangeTiming } from "./exchange-timing.ts";
 
 /** The exchange as its answers see it. */
 export interface AnswerSource {
   readonly requestId: string;
   readonly client: ClientDialect;
   readonly snapshot: Snapshot;
-  readonly principal: Principal | null;
   readonly candidate: PlanCandidate | null;
   readonly delivery: Delivery;
   readonly attemptsStarted: number;
@@ -20,6 +19,8 @@ export interface AnswerSource {
   /** Part of the request may still come: the connection cannot carry another one. */
   readonly hasUnreadBody: boolean;
   readonly upstreamRequestId: string | null;
+  readonly isDebug: boolean;
+  readonly timing: ExchangeTiming | null;
 }
 
 /** Nothing was written to the client. */
@@ -105,13 +106,12 @@ export class ClientAnswers {
   }
 
   #headerParts(upstreamRequestId: string | null): AnswerHeaderParts {
-    const { client, requestId, snapshot, principal, candidate, attemptsStarted } = this.#source;
-    const { debugHeaders } = snapshot.server;
-    const isDebug = debugHeaders === "on" || (debugHeaders === "key" && principal?.debug === true);
+    const { client, requestId, snapshot, candidate, attemptsStarted, isDebug, timing } = this.#source;
     const debug = {
       deploymentId: candidate?.deployment.id ?? null,
       attempts: attemptsStarted,
       issues: candidate?.issues ?? [],
+      timing,
     };
     return { client, requestId, generation: snapshot.generation, upstreamRequestId, debug: isDebug ? debug : null };
   }

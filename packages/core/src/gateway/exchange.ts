@@ -15,6 +15,7 @@ import { Deadline, Deadlines, type DeadlineName } from "./deadlines.ts";
 import { Delivery, type DeliveryHost } from "./delivery.ts";
 import type { Engine } from "./engine.ts";
 import { EventTaps } from "./event-taps.ts";
+import type { ExchangeTiming } from "./exchange-timing.ts";
 import type { HookView } from "./hook.ts";
 import { upstreamTimeout } from "./failures.ts";
 import type { EngineLimits } from "./limits.ts";
@@ -61,6 +62,8 @@ export class Exchange implements AttemptHost, DeliveryHost, AnswerSource {
   readonly answers: ClientAnswers;
   principal: Principal | null;
   ticket: Ticket | null = null;
+  /** Kept for callers that see the diagnostic headers. */
+  timing: ExchangeTiming | null = null;
   head: RequestHead = NO_HEAD;
   neutral: NeutralRequest | null = null;
   neutralError: NeutralError | null = null;
@@ -122,6 +125,11 @@ export class Exchange implements AttemptHost, DeliveryHost, AnswerSource {
   }
   get keepAliveMs(): number {
     return this.limits.keepAliveMs;
+  }
+  /** Whether the caller sees diagnostic headers. Known once it is known who calls. */
+  get isDebug(): boolean {
+    const { debugHeaders } = this.snapshot.server;
+    return debugHeaders === "on" || (debugHeaders === "key" && this.principal?.debug === true);
   }
   /** The client is to be answered with a stream. */
   get isStream(): boolean {

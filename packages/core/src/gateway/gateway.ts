@@ -24,7 +24,7 @@ import {
   wrongMethod,
 } from "./failures.ts";
 import { DEFAULT_ENGINE_LIMITS, type EngineLimits } from "./limits.ts";
-import { answerLocalRoute, isLocalRoute } from "./local-routes.ts";
+import { answerLocalRoute, isLocalRoute, type PartsReadiness } from "./local-routes.ts";
 import type { Observer } from "./outcome.ts";
 import { runExchange } from "./pipeline.ts";
 import { RunningList } from "./running-exchanges.ts";
@@ -45,6 +45,8 @@ export interface GatewayEngineOptions {
   readonly breaker?: BreakerLimits;
   readonly backoff?: BackoffLimits;
   readonly userAgent: string;
+  /** Asked by every readiness probe. Default: nothing stands against serving. */
+  readonly readiness?: () => PartsReadiness;
 }
 
 /** What an embedding host says about a request that it hands over. */
@@ -70,9 +72,11 @@ export class GatewayEngine {
   #state: "open" | "draining" | "closed" = "open";
   readonly #running = new RunningList<Exchange>();
   #hasFailedTask = false;
+  readonly #readiness: () => PartsReadiness;
 
   constructor(options: GatewayEngineOptions) {
     const { ports } = options;
+    this.#readiness = options.readiness ?? (() => ALL_READY);
     const startedMs = ports.clock.nowMs();
     const hashSeed = Math.floor(ports.random.next() * 0x1_0000_0000);
     this.#engine = {
@@ -120,7 +124,9 @@ export class GatewayEngine {
 
   /** Takes one client request. Returns at once; everything that follows goes through the responder. */
   handle(request: ClientRequest, responder: Responder, options: HandleOptions = {}): void {
-    if (answerLocalRoute(request, responder, { isReady: this.#state === "open", generation: this.generation })) {
+    if (isLocalRoute(request.method, request.path)) {
+      const parts = this.#readiness();
+      answerLocalRoute(request, responder, { isOpen: this.#state === "open", generation: this.generation, parts });
       options.onEnd?.();
       return;
     }
@@ -235,6 +241,8 @@ export class GatewayEngine {
 }
 
 const NO_HEADERS: HeaderList = [];
+
+const ALL_READY: PartsReadiness = { isReady: true, facts: {} };
 
 /** A front end knows statuses; the class decides what a dialect's envelope calls the error. */
 function refusalError(status: number, code: string, message: string): NeutralError {

@@ -18,6 +18,7 @@ export type {
   RequestVerdict,
   RequestView,
 } from "./hook.ts";
+export type { PartsReadiness } from "./local-routes.ts";
 export { maskSecrets } from "./mask-secrets.ts";
 export type {
   Admission,

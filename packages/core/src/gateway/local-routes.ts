@@ -6,8 +6,18 @@ const JSON_HEADERS = ["content-type", "application/json", "cache-control", "no-s
 
 /** What readiness is told from. */
 export interface Readiness {
-  readonly isReady: boolean;
+  /** Not draining. */
+  readonly isOpen: boolean;
   readonly generation: number;
+  readonly parts: PartsReadiness;
+}
+
+/** How the parts around the engine are, for readiness probes. */
+export interface PartsReadiness {
+  /** False: requests would be refused now. */
+  readonly isReady: boolean;
+  /** What the probe's answer says of them, beside its own members. No secret: anyone may ask. */
+  readonly facts: Readonly<Record<string, unknown>>;
 }
 
 /** Whether a request is answered here and not by a dialect. */
@@ -16,31 +26,26 @@ export function isLocalRoute(method: string, path: string): boolean {
   return (method === "GET" || method === "HEAD") && (path === "/healthz" || path === "/readyz");
 }
 
-/** Answers a local route; false = it is none. */
-export function answerLocalRoute(request: ClientRequest, responder: Responder, readiness: Readiness): boolean {
+/** Answers a local route. */
+export function answerLocalRoute(request: ClientRequest, responder: Responder, readiness: Readiness): void {
   const { method, path } = request;
-  if (!isLocalRoute(method, path)) return false;
   const hasBody = announcesBody(request);
-  switch (path) {
-    case "/":
-      responder.head(200, JSON_HEADERS);
-      responder.end(null, hasBody);
-      return true;
-    case "/healthz":
-      respond(responder, 200, { status: "ok" }, method, hasBody);
-      return true;
-    case "/readyz":
-      respond(
-        responder,
-        readiness.isReady ? 200 : 503,
-        { status: readiness.isReady ? "ready" : "stopping", generation: readiness.generation },
-        method,
-        hasBody,
-      );
-      return true;
-    default:
-      return false;
+  if (path === "/readyz") respondReadiness(responder, readiness, method, hasBody);
+  else if (path === "/healthz") respond(responder, 200, { status: "ok" }, method, hasBody);
+  else {
+    responder.head(200, JSON_HEADERS);
+    responder.end(null, hasBody);
   }
+}
+
+function respondReadiness(
+  responder: Responder,
+  { isOpen, generation, parts }: Readiness,
+  method: string,
+  closeConnection: boolean,
+): void {
+  const status = isOpen ? (parts.isReady ? "ready" : "unready") : "stopping";
+  respond(responder, status === "ready" ? 200 : 503, { status, generation, ...parts.facts }, method, closeConnection);
 }
 
 const respond = (

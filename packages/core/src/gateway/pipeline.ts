@@ -6,6 +6,7 @@ import { Plan } from "../route/index.ts";
 import { runAttempts } from "./attempt-loop.ts";
 import { Deadline } from "./deadlines.ts";
 import { isOnlyAccount, makeTarget } from "./encode-target.ts";
+import { ExchangeTiming } from "./exchange-timing.ts";
 import type { Exchange } from "./exchange.ts";
 import {
   bodyFailure,
@@ -69,6 +70,7 @@ function closeTicket(exchange: Exchange): void {
 async function serve(exchange: Exchange): Promise<NeutralError | null> {
   const stranger = authenticate(exchange) ?? exchange.client.checkHeaders(exchange.request.headers);
   if (stranger !== null) return stranger;
+  if (exchange.isDebug) exchange.timing = new ExchangeTiming(exchange.clock);
   const admitting = admit(exchange);
   const refusal = admitting instanceof Promise ? await admitting : admitting;
   if (refusal !== null) return refusal;
@@ -140,6 +142,7 @@ async function readBody(exchange: Exchange): Promise<NeutralError | null> {
   const reading = await exchange.request.readBody(maxBodyBytes);
   if (!reading.ok) return bodyFailure(reading.reason, maxBodyBytes);
   exchange.hasUnreadBody = false;
+  exchange.timing?.markBody();
   exchange.requestBody.keep(reading.body);
   return readRequest(exchange);
 }
