@@ -117,6 +117,31 @@ describe("lingering close", () => {
   });
 });
 
+describe("a client that resets its connection", () => {
+  it.each([
+    ["while its request is served", get("/a")],
+    ["behind a refused tunnel", `CONNECT a:443 HTTP/1.1\r\n${HOST}\r\n`],
+    ["behind a refused request", `GET //a HTTP/1.1\r\n${HOST}\r\n`],
+    ["behind something that is no HTTP", "\0\r\n\r\n"],
+    ["in the middle of a head", "GET /a HTTP/1.1\r\nX: "],
+  ])("%s costs its connection, not the process", async (_name, input) => {
+    rig = await startRig(hang, { limits: { lingerMs: 3_600_000 } });
+    let atServer: Socket | null = null;
+    rig.http.server.on("connection", (socket) => (atServer = socket));
+    const client = await RawClient.open(rig.port, { allowHalfOpen: true });
+    client.send(input);
+    await eventually("the input was read", () => atServer?.bytesRead === input.length);
+    client.socket.resetAndDestroy();
+    await eventually("no connection left", () => rig.openConnections() === 0);
+    const other = await RawClient.open(rig.port);
+    other.send("GET //b HTTP/1.1\r\n\r\n");
+    await other.untilClosed();
+    expect(other.statuses).toEqual([400]);
+    // An error that nobody listens to makes vitest fail the run; one that is listened to is reported.
+    expect(rig.problems.length).toBeGreaterThan(0);
+  });
+});
+
 describe("slow clients", () => {
   const quick = {
     headTimeoutMs: 60,

@@ -93,8 +93,10 @@ function attach(server: Server, frontEnd: NodeFrontEnd): void {
 function refuseTunnel(frontEnd: NodeFrontEnd, stream: Duplex): void {
   // node:http passes the connection's own socket (documented for `connect`).
   const connection = frontEnd.connectionOf(stream as Socket);
+  // Node has taken its own listeners off the socket: an error that nobody hears would end the process.
+  stream.on("error", (error: Error) => frontEnd.onClientError(error, stream));
   // Behind an unfinished exchange an answer would be taken for that exchange's.
-  if (connection.isBusy || connection.isClosing) connection.destroy({ withReset: false });
+  if (connection.isBusy || connection.isClosing || !stream.writable) connection.destroy({ withReset: false });
   else
     frontEnd.refuseRaw(connection, {
       status: 400,
