@@ -4,6 +4,7 @@
 import type { HeaderList, Responder } from "@dragoman/core";
 import { findHeader, GatewayError } from "@dragoman/core";
 
+import { checkAnswerFields } from "./answer-fields.ts";
 import type { BodyReader } from "./body-reader.ts";
 
 /** What both of Node's responses offer. */
@@ -42,6 +43,7 @@ export abstract class HeldResponder<Response extends NodeResponse> implements Re
   head(status: number, headers: HeaderList): void {
     if (this.state === "gone") return;
     if (this.state !== "idle") throw new GatewayError("state_violation", "An answer's head is written once.");
+    checkAnswerFields(headers);
     this.state = "held";
     this.status = status;
     this.headers = headers;

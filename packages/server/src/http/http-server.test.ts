@@ -53,6 +53,8 @@ describe("requests that have two readings or none", () => {
     ["HTTP/1.2", `GET /v1/x HTTP/1.2\r\n${HOST}\r\n`],
     ["HTTP/11", `GET /v1/x HTTP/11\r\n${HOST}\r\n`],
     ["a lower-case protocol", `GET /v1/x http/1.1\r\n${HOST}\r\n`],
+    ["CONNECT with an authority", `CONNECT a:443 HTTP/1.1\r\n${HOST}\r\n`],
+    ["CONNECT with a path", `CONNECT /v1/x HTTP/1.1\r\n${HOST}\r\n`],
     ["the HTTP/2 preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
     ["a TLS hello", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"],
     ["no Host", "GET /v1/x HTTP/1.1\r\n\r\n"],

@@ -1,3 +1,5 @@
+import type { Socket } from "node:net";
+
 import { afterEach, describe, expect, it } from "vitest";
 
 import { answer, echo, hang, readBody, startRig } from "./fixtures/fake-engine.ts";
@@ -125,6 +127,26 @@ describe("answers", () => {
   });
 });
 
+describe("an answer whose field cannot be written", () => {
+  it("is refused when its head is given, and another answer can take its place", async () => {
+    const failures: unknown[] = [];
+    rig = await startRig((seen) => {
+      try {
+        seen.responder.head(200, ["x-a", "b\nc: d"]);
+      } catch (failure) {
+        failures.push(failure);
+      }
+      answer(seen, 502, "instead", false);
+    });
+    const client = await RawClient.open(rig.port);
+    client.send(get("/a"));
+    await client.until("instead");
+    expect(client.statuses).toEqual([502]);
+    expect(failures).toEqual([expect.objectContaining({ code: "state_violation" })]);
+    client.socket.destroy();
+  });
+});
+
 describe("abort", () => {
   it.each([
     {
@@ -233,6 +255,32 @@ describe("a client that leaves", () => {
     client.socket.destroy();
     await eventually("no connection left", () => rig.openConnections() === 0);
     expect(rig.find("/a").goneCount).toBe(0);
+  });
+
+  it("fails a read of the body that comes too late", async () => {
+    rig = await startRig(hang);
+    const client = await RawClient.open(rig.port);
+    client.send(`POST /a HTTP/1.1\r\n${HOST}Content-Length: 10\r\n\r\n`);
+    await eventually("the engine has the request", () => rig.handled.length === 1);
+    client.socket.resetAndDestroy();
+    await eventually("onGone", () => rig.find("/a").goneCount === 1);
+    expect(await readBody(rig.find("/a"), 100)).toEqual({ ok: false, reason: "incomplete" });
+  });
+
+  it("half, with the rest of an ended answer still to come, gets it", async () => {
+    let atServer: Socket | null = null;
+    rig = await startRig((seen) => answer(seen, 200, "x".repeat(20_000_000), false));
+    rig.http.server.on("connection", (socket) => (atServer = socket));
+    const client = await RawClient.open(rig.port);
+    client.stall();
+    client.send(get("/a"));
+    await eventually("the answer has ended", () => rig.handled.length === 1);
+    client.socket.end();
+    await eventually("the server has seen the end", () => atServer?.readableEnded === true);
+    client.socket.resume();
+    await client.untilClosed();
+    expect(client.receivedBytes).toBeGreaterThan(20_000_000);
+    expect(client.failure).toBeNull();
   });
 
   it("takes its waiting requests with it", async () => {

@@ -66,6 +66,10 @@ describe("checkRequestHead", () => {
     expect(check({ versionMajor, versionMinor })).toMatchObject({ ok: false, status: 400 });
   });
 
+  it("refuses CONNECT although its target is a path", () => {
+    expect(check({ method: "CONNECT" })).toMatchObject({ ok: false, status: 400 });
+  });
+
   it("never serves both a length and a coding, more than one of either, or other than one Host", () => {
     const field = fc.constantFrom(
       ["Host", "a"],

@@ -58,6 +58,8 @@ export function checkRequestHead(head: RequestHead, maxHeaderCount: number): Hea
   if (versionMajor !== 1 || versionMinor > 1) return refuse(400, "The HTTP version must be 1.1 or 1.0.");
   if (head.headers.length > maxHeaderCount * 2) return refuse(431, "The request has too many header fields.");
 
+  if (head.method === "CONNECT") return refuse(400, "CONNECT is not served.");
+
   const fields = gatherFields(head.headers);
   if (fields.hasBadValue) return refuse(400, "A header field's value has a control character.");
   const framingProblem = findFramingProblem(fields, isOld);

@@ -61,20 +61,28 @@ export function skipEmptyLines(bytes: Uint8Array, start: number): number {
   return at;
 }
 
+/** What a client's head says about the connection behind its exchange. */
+export type Continuation = "kept" | "closed" | "closed-if-followed";
+
 const CLOSE_OPTION = /(?:^|[ \t,])close(?:$|[ \t,])/i;
+const UPGRADE_OPTION = /(?:^|[ \t,])upgrade(?:$|[ \t,])/i;
 
 /**
- * Whether the client wants the connection to end with this exchange (RFC 9112 §9.6). An expectation without a body counts too: what
- * the client will send after it is not known, and node:http closes there as well.
+ * Whether the connection ends with this exchange (RFC 9112 §9.6). An expectation without a body counts too: what the client will send
+ * after it is not known, and node:http closes there as well. Behind a wish to upgrade, which is never granted, node:http drops what
+ * came in the same read: two readings, so what follows before the answer ends the connection.
  */
-export function asksToClose(headers: HeaderList, hasBody: boolean): boolean {
+export function readContinuation(headers: HeaderList, hasBody: boolean): Continuation {
+  let continuation: Continuation = "kept";
   for (let index = 0; index + 1 < headers.length; index += 2) {
     const name = headers[index] as string;
-    if (name.length === 10) {
-      if (name.toLowerCase() === "connection" && CLOSE_OPTION.test(headers[index + 1] as string)) return true;
-    } else if (name.length === 6 && !hasBody && name.toLowerCase() === "expect") return true;
+    if (name.length === 10 && name.toLowerCase() === "connection") {
+      const options = headers[index + 1] as string;
+      if (CLOSE_OPTION.test(options)) return "closed";
+      if (UPGRADE_OPTION.test(options)) continuation = "closed-if-followed";
+    } else if (name.length === 6 && !hasBody && name.toLowerCase() === "expect") return "closed";
   }
-  return false;
+  return continuation;
 }
 
 /** Takes a complete head apart; `text` is latin1, without the CRLF CRLF at its end. Null = it is malformed. */

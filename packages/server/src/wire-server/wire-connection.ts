@@ -89,8 +89,11 @@ export class WireConnection implements ExchangeHost {
   get bufferedBytes(): number {
     return this.#socket.writableLength + this.writer.byteLength;
   }
+  get hasWaitingInput(): boolean {
+    return this.#input.byteLength > 0 || this.#next !== null;
+  }
   get inputFailure(): "malformed" | "timeout" | "incomplete" | null {
-    return this.#broken ?? (this.#hasEnded ? "incomplete" : null);
+    return this.#broken ?? (this.#hasEnded || this.#state === "gone" ? "incomplete" : null);
   }
 
   scheduleFlush(): boolean {
@@ -128,7 +131,7 @@ export class WireConnection implements ExchangeHost {
     this.#exchange = null;
     this.#hasServed = true;
     this.#waitingSince = this.#host.tick;
-    if (this.#input.byteLength > 0 || this.#next !== null || this.#isPaused) this.#scheduleStart();
+    if (this.hasWaitingInput || this.#isPaused) this.#scheduleStart();
   }
 
   /** Destroys the connection at once. With `withReset` the client sees a reset even where it would take an end for a clean one. */
@@ -144,7 +147,7 @@ export class WireConnection implements ExchangeHost {
 
   /** Whether no exchange runs and no part of a head has arrived. */
   get isIdle(): boolean {
-    return this.#exchange === null && this.#next === null && this.#input.byteLength === 0;
+    return this.#exchange === null && !this.hasWaitingInput;
   }
 
   /** Looks for a head that is too slow and a connection that is idle for too long; once a sweep. */
@@ -155,6 +158,13 @@ export class WireConnection implements ExchangeHost {
     if (this.#input.byteLength === 0 && this.#hasServed) {
       if (waited > idleTicks) this.#socket.destroy();
     } else if (waited > headTicks) this.#refuse(HEAD_REFUSALS["too-slow"]);
+  }
+
+  /** The server closes: what waits for nothing ends at once, what is left of an answer goes out first. */
+  closeIfIdle(): void {
+    if (!this.isIdle || this.#state !== "open") return;
+    if (this.#isFlushing) this.close();
+    else this.#socket.destroy();
   }
 
   /** Ends our side, and lingers until the client ends its own. */
@@ -319,15 +329,20 @@ export class WireConnection implements ExchangeHost {
     this.#next = null;
   }
 
+  /** Whether all that is left of the last exchange is what its client has not read. */
+  get #isFlushing(): boolean {
+    return (this.#exchange === null || this.#exchange.isOver) && this.#socket.writableLength > 0;
+  }
+
   /** The socket's own timer, set for what was left to flush: with an exchange under way the engine's timers decide. */
   #onStalled(): void {
-    const isAnswered = this.#exchange === null || this.#exchange.isOver;
-    if (isAnswered && this.#socket.writableLength > 0) this.#socket.destroy();
+    if (this.#isFlushing) this.#socket.destroy();
     else this.#socket.setTimeout(0);
   }
 
   #onEnd(): void {
     this.#hasEnded = true;
+    if (this.#isFlushing) this.close();
     if (this.#lingering !== null) {
       this.#lingering.onEnd();
       return;

@@ -5,13 +5,15 @@
 import type { BodyReading, ClientRequest, HeaderList, Responder } from "@dragoman/core";
 import { findHeader, GatewayError } from "@dragoman/core";
 
+import { checkAnswerFields } from "../http/answer-fields.ts";
 import { readBufferedBody } from "../http/body-reader.ts";
 import type { BodySource } from "../http/body-reader.ts";
 import type { HeadCheck, RequestHead } from "../http/strict-request.ts";
 import { serializeAnswerHead } from "./answer-bytes.ts";
 import type { AnswerFraming, AnswerWriter } from "./answer-bytes.ts";
 import type { BodyIntake } from "./body-intake.ts";
-import { asksToClose } from "./request-head.ts";
+import { readContinuation } from "./request-head.ts";
+import type { Continuation } from "./request-head.ts";
 
 /** The connection as its exchange sees it. */
 export interface ExchangeHost {
@@ -24,6 +26,8 @@ export interface ExchangeHost {
   readonly isLastAnswer: boolean;
   /** Bytes that wait on this side of the kernel. */
   readonly bufferedBytes: number;
+  /** Whether bytes behind the request have arrived. */
+  readonly hasWaitingInput: boolean;
   /** Why the input ended before the body was complete, or null. */
   readonly inputFailure: "malformed" | "timeout" | "incomplete" | null;
   /** Sends what was gathered at the end of this turn; false when the connection's buffers are full. */
@@ -53,7 +57,7 @@ export class WireExchange implements ClientRequest, Responder {
   readonly intake: BodyIntake | null;
   readonly #host: ExchangeHost;
   readonly #isOld: boolean;
-  readonly #isLast: boolean;
+  readonly #continuation: Continuation;
   readonly #owesContinue: boolean;
   #isRead = false;
   #state: "idle" | "held" | "streaming" | "ended" | "gone" = "idle";
@@ -81,7 +85,7 @@ export class WireExchange implements ClientRequest, Responder {
     this.intake = intake;
     this.#host = host;
     this.#isOld = head.versionMinor === 0;
-    this.#isLast = this.#isOld || asksToClose(head.headers, check.hasBody);
+    this.#continuation = this.#isOld ? "closed" : readContinuation(head.headers, check.hasBody);
     this.#owesContinue = check.expectsContinue;
   }
 
@@ -118,6 +122,7 @@ export class WireExchange implements ClientRequest, Responder {
   head(status: number, headers: HeaderList): void {
     if (this.#state === "gone") return;
     if (this.#state !== "idle") throw new GatewayError("state_violation", "An answer's head is written once.");
+    checkAnswerFields(headers);
     this.#state = "held";
     this.#status = status;
     this.#answerHeaders = headers;
@@ -184,9 +189,14 @@ export class WireExchange implements ClientRequest, Responder {
     this.intake?.fail("incomplete");
   }
 
+  get #isLast(): boolean {
+    if (this.#host.isLastAnswer || this.#continuation === "closed") return true;
+    return this.#continuation === "closed-if-followed" && this.#host.hasWaitingInput;
+  }
+
   #mustClose(): boolean {
     // The rest of an unread body would have to be read to find the next request.
-    return this.#host.isLastAnswer || this.#isLast || (this.intake !== null && !this.intake.isComplete);
+    return this.#isLast || (this.intake !== null && !this.intake.isComplete);
   }
 
   #addBody(bytes: Uint8Array): void {
@@ -205,7 +215,7 @@ export class WireExchange implements ClientRequest, Responder {
     if (this.#isBodiless()) this.#framing = "none";
     else if (hasLength) this.#framing = "length";
     else this.#framing = this.#isOld ? "close" : "chunked";
-    this.#addHead(null, this.#host.isLastAnswer || this.#isLast);
+    this.#addHead(null, this.#isLast);
   }
 
   #beginWhole(byteLength: number, closes: boolean): void {

@@ -2,6 +2,7 @@
 // hands to the engine, node:http's hands over too, in the same order and read alike. Deterministic by seed; run as a program it is
 // time-boxed: `npx tsx packages/server/src/wire-server/wire-server.fuzz.ts [seconds] [seed]` prints each disagreement, then exits with 1.
 
+import { METHODS } from "node:http";
 import type { Server } from "node:net";
 import { Duplex } from "node:stream";
 
@@ -22,6 +23,7 @@ export interface FuzzOutcome {
   readonly disagreements: readonly Disagreement[];
 }
 
+/** `unread` paths are answered without a look at their body, `late` ones after other input has come. */
 const LINES = [
   "GET /v1/models HTTP/1.1",
   "POST /v1/chat?a=%41 HTTP/1.1",
@@ -29,7 +31,12 @@ const LINES = [
   "POST /old HTTP/1.0",
   "HEAD /x HTTP/1.1",
   "OPTIONS /x HTTP/1.1",
+  "POST /unread HTTP/1.1",
+  "POST /late HTTP/1.1",
+  "GET /late HTTP/1.1",
 ];
+/** What a request line may have instead of a plain path (RFC 9112 §3.2), and what some proxies make of it. */
+const TARGETS = ["/x", "*", "a:443", "http://a/x", "//a/x", "/x#f", "/x?a=b?c", "/%2e%2e/x", "/x%00", "/x y", "/\x80"];
 const FIELDS = [
   "Host: a",
   "Host: a",
@@ -40,7 +47,14 @@ const FIELDS = [
   "Connection: keep-alive",
   "x-c: \t\x80\xff",
   "Expect: 100-continue",
+  "Expect: x",
   "Upgrade: h2c",
+  "Connection: upgrade",
+  "Upgrade: websocket",
+  "Connection: x, close, upgrade",
+  "Proxy-Connection: keep-alive",
+  "Trailer: x-sum",
+  "TE: trailers",
 ];
 const BODIES = [
   ["", ""],
@@ -50,6 +64,11 @@ const BODIES = [
   ["Transfer-Encoding: chunked", "5\r\nhello\r\n0\r\n\r\n"],
   ["transfer-encoding: chunked", "1\r\nh\r\n004;a=b\r\nello\r\n0\r\nx-sum: 1\r\n\r\n"],
   ["Transfer-Encoding: chunked", "A;a=b;c\r\n0123456789\r\n0\r\n\r\n"],
+  ["Transfer-Encoding: chunked", "5\r\nhello\r\n0;last\r\nContent-Length: 9\r\n\r\n"],
+  ["Transfer-Encoding: chunked", '5;a="b"\r\nhello\r\n0\r\nx-a: 1\r\nx-b:\r\n\r\n'],
+  ["Transfer-Encoding: chunked", "00000005\r\nhello\r\n000\r\n\r\n"],
+  ["Transfer-Encoding:chunked ", "5\r\nhello\r\n0\r\n\r\n"],
+  ["Content-Length:  40 ", "GET /hidden HTTP/1.1\r\nHost: a\r\nX-A: b\r\n\r\n"],
 ] as const;
 const SPICE = [
   "\r",
@@ -91,7 +110,9 @@ function makeInput(random: NextRandom): string {
     const lines = ["Host: a", ...Array.from({ length: random(3) }, () => pick(random, FIELDS))];
     if (random(8) === 0) lines.shift();
     if (framing !== "") lines.splice(random(lines.length + 1), 0, framing);
-    text += `${pick(random, LINES)}\r\n${lines.map((line) => `${line}\r\n`).join("")}\r\n${body}`;
+    const line =
+      random(6) === 0 ? `${pick(random, METHODS)} ${pick(random, TARGETS)} HTTP/1.${random(2)}` : pick(random, LINES);
+    text += `${line}\r\n${lines.map((line) => `${line}\r\n`).join("")}\r\n${body}`;
   }
   return mutate(random, text, SPICE);
 }
@@ -142,7 +163,7 @@ interface Served {
   isWhole: boolean;
 }
 
-/** What reaches an engine that reads each body and answers 200. */
+/** What reaches an engine that answers 200. */
 async function serve(
   create: (options: HttpServerOptions) => { readonly server: Server },
   pieces: readonly Buffer[],
@@ -175,6 +196,12 @@ async function serve(
 }
 
 async function answer(request: ClientRequest, responder: Responder, entry: Served): Promise<void> {
+  if (request.path === "/unread") {
+    responder.head(200, []);
+    responder.end(Buffer.from("ok"), false);
+    return;
+  }
+  if (request.path === "/late") await turn();
   const reading = await request.readBody(1000);
   if (reading.ok) {
     entry.body = Buffer.from(reading.body.bytes).toString("latin1");
@@ -193,20 +220,30 @@ function turn(): Promise<void> {
 
 /**
  * Garbage behind a request may cost it its body, or its turn, in node:http, which parses a whole chunk before it tells of its parts.
- * So a request that ours serves and theirs does not is given to both without what follows it: the shortest input that brings it.
+ * So a request that ours serves and theirs does not is given to both without what follows it: the shortest input, cut as before, that
+ * brings it.
  */
-async function checkAlone(input: Buffer, index: number, isWhole: boolean): Promise<Difference | null> {
+async function checkAlone(pieces: readonly Buffer[], index: number, isWhole: boolean): Promise<Difference | null> {
   let tooShort = 0;
-  let enough = input.length;
+  let enough = pieces.reduce((sum, piece) => sum + piece.length, 0);
   while (enough - tooShort > 1) {
     const middle = (tooShort + enough) >> 1;
-    const served = await serve(createWireServer, [input.subarray(0, middle)]);
+    const served = await serve(createWireServer, takeBytes(pieces, middle));
     const entry = served[index];
     if (entry !== undefined && (entry.isWhole || !isWhole)) enough = middle;
     else tooShort = middle;
   }
-  const alone = [input.subarray(0, enough)];
+  const alone = takeBytes(pieces, enough);
   return findDifference(await serve(createWireServer, alone), await serve(createHttpServer, alone));
+}
+
+function takeBytes(pieces: readonly Buffer[], count: number): readonly Buffer[] {
+  let left = count;
+  return pieces.flatMap((piece) => {
+    const taken = piece.subarray(0, left);
+    left -= taken.length;
+    return taken.length === 0 ? [] : [taken];
+  });
 }
 
 interface Difference {
@@ -239,11 +276,7 @@ export async function fuzzWireServer(seed: number, runs: number): Promise<FuzzOu
     const theirs = await serve(createHttpServer, pieces);
     let difference = findDifference(ours, theirs);
     if (difference !== null)
-      difference = await checkAlone(
-        Buffer.from(input, "latin1"),
-        difference.index,
-        ours[difference.index]?.isWhole === true,
-      );
+      difference = await checkAlone(pieces, difference.index, ours[difference.index]?.isWhole === true);
     if (difference !== null)
       disagreements.push({ seed: seed + index, input, ours: difference.ours, theirs: difference.theirs });
     served += ours.length;

@@ -58,6 +58,18 @@ describe("the end of a connection", () => {
     client.socket.destroy();
   });
 
+  it("follows the answer to a wish to upgrade when more has arrived behind the request", async () => {
+    rig = await startRig(echo);
+    const client = await RawClient.open(rig.port);
+    const upgrade = "Connection: x, Upgrade\r\nUpgrade: h2c\r\n";
+    client.send(get("/a", upgrade));
+    await client.until("/a 0");
+    client.send(get("/b", upgrade) + get("/c"));
+    await client.untilClosed();
+    expect(client.received).toMatch(/connection: close\r\n\r\n\/b 0$/);
+    expect(rig.handled).toHaveLength(2);
+  });
+
   it("comes when a body was not read, however much of it has arrived", async () => {
     rig = await startRig((seen) => answer(seen, 200, "unread", false));
     const client = await RawClient.open(rig.port);
@@ -65,6 +77,23 @@ describe("the end of a connection", () => {
     await client.untilClosed();
     expect(client.received).toMatch(/connection: close\r\n\r\nunread$/);
     expect(rig.handled).toHaveLength(1);
+  });
+});
+
+describe("close", () => {
+  it("lets a client read what is left of an answer that has ended", async () => {
+    rig = await startRig((seen) => answer(seen, 200, "x".repeat(20_000_000), false));
+    const { handled, http } = rig;
+    const client = await RawClient.open(rig.port);
+    client.stall();
+    client.send(get("/a"));
+    await eventually("the answer has ended", () => handled.length === 1);
+    const closing = http.close(3_600_000);
+    client.socket.resume();
+    await closing;
+    await client.untilClosed();
+    expect(client.receivedBytes).toBeGreaterThan(20_000_000);
+    expect(client.failure).toBeNull();
   });
 });
 

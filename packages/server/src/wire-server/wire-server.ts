@@ -145,7 +145,7 @@ class SocketServer implements WireServer, ConnectionHost {
         if (this.#sweepTimer !== null) clearInterval(this.#sweepTimer);
         resolve();
       });
-      for (const [socket, connection] of this.#connections) if (connection.isIdle) socket.destroy();
+      for (const connection of this.#connections.values()) connection.closeIfIdle();
     });
   }
 }
