@@ -121,8 +121,8 @@ describe("a provider dialect of which only the needed doors were written", () =>
   it.each([
     { name: "an opening", letters: "s", flags: RecordFlag.forward },
     { name: "an empty text", letters: "n", flags: RecordFlag.forward },
-    { name: "a text", letters: "t", flags: RecordFlag.forward | RecordFlag.content },
-    { name: "a call", letters: "c", flags: RecordFlag.forward | RecordFlag.content },
+    { name: "a text", letters: "t", flags: RecordFlag.forward | RecordFlag.content | RecordFlag.output },
+    { name: "a call", letters: "c", flags: RecordFlag.forward | RecordFlag.content | RecordFlag.output },
     { name: "a stop and the end", letters: "pe", flags: RecordFlag.forward | RecordFlag.content | RecordFlag.end },
     { name: "an error", letters: "x", flags: RecordFlag.error },
   ])("observes $name in a stream by decoding it", ({ letters, flags }) => {

@@ -40,7 +40,8 @@ export class DerivedObserver implements StreamObserver {
   }
 
   #note(event: StreamEvent): void {
-    if (isContentBearing(event)) this.#flags |= RecordFlag.content;
+    if (isContentBearing(event))
+      this.#flags |= event.type === "stop" ? RecordFlag.content : RecordFlag.content | RecordFlag.output;
     if (event.type === "start") this.usage = event.usage ?? this.usage;
     else if (event.type === "usage") this.usage = event.usage;
     else if (event.type === "stop") this.stopWord ??= event.stop.raw;

@@ -99,6 +99,8 @@ export const RecordFlag = {
   error: 4,
   /** The stream is complete; nothing that follows counts. */
   end: 8,
+  /** It brings a part of the model's output (a text, a call, reasoning), by which streams without usage are estimated. */
+  output: 16,
 } as const;
 
 /** Watches a stream that is forwarded as it is. */

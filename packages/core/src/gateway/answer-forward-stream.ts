@@ -47,11 +47,15 @@ export class ForwardStreamReader implements AnswerReader {
   data(chunk: Uint8Array): void {
     if (this.#isDone) return;
     this.#chunk = chunk;
-    const isWithinBounds = this.#records.push(chunk);
-    this.#flushRun();
-    this.#chunk = null;
-    // An attempt may be ended from outside at any time; what is known by then belongs into its account.
-    this.#note();
+    let isWithinBounds: boolean;
+    try {
+      isWithinBounds = this.#records.push(chunk);
+      this.#flushRun();
+    } finally {
+      this.#chunk = null;
+      // An attempt may be ended from outside at any time, and by a hook that throws; what is known by then belongs into its account.
+      this.#note();
+    }
     if (!isWithinBounds && !this.#isDone)
       this.#fail(brokenAnswer("A record of the provider's stream is larger than allowed."));
   }
@@ -83,8 +87,10 @@ export class ForwardStreamReader implements AnswerReader {
     if ((flags & RecordFlag.forward) !== 0) this.#forward(record);
     if ((flags & RecordFlag.content) !== 0) {
       this.#outlet.hasContent = true;
-      this.#content.addRecord(record.rawEnd - record.rawStart);
-      this.#outlet.contentTokens = this.#content.tokens;
+      if ((flags & RecordFlag.output) !== 0) {
+        this.#content.addRecord(record.rawEnd - record.rawStart);
+        this.#outlet.contentTokens = this.#content.tokens;
+      }
       if (!this.#outlet.isCommitted) {
         this.#flushRun();
         this.#outlet.commit();

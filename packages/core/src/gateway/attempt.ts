@@ -398,6 +398,7 @@ export class Attempt implements UpstreamSink, AnswerOutlet, AttemptView {
 
   /** A hook that must not fail has failed, or dialect code threw. */
   #onThrown(thrown: unknown): void {
+    this.#isOwnAbort = true;
     if (thrown instanceof TapFailure) this.#breakOff(hookFailure());
     else this.#failByDefect(thrown);
   }

@@ -273,10 +273,10 @@ class AnthropicStreamDecoder implements StreamDecoder {
 
   #pushMessageDelta(document: Document): void {
     this.#start(document, -1);
-    this.#tally.read(document, document.member(document.root, "usage"));
+    const hasOutputCount = this.#tally.read(document, document.member(document.root, "usage"));
     const stop = readStop(document, document.member(document.root, "delta"), this.#hasCalls);
     if (stop !== null) this.#stop = stop;
-    const usage = this.#tally.toUsage(this.#stop !== null);
+    const usage = this.#tally.toUsage(this.#stop !== null && hasOutputCount);
     if (usage !== null) this.#emit({ type: "usage", usage });
   }
 

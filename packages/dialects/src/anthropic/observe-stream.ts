@@ -39,6 +39,8 @@ function blockHasContent(document: Document, block: NodeIndex): boolean {
   return true;
 }
 
+const FORWARD_OUTPUT = RecordFlag.forward | RecordFlag.content | RecordFlag.output;
+
 class AnthropicStreamObserver implements StreamObserver {
   readonly #scanner = new Scanner({ duplicates: "last-wins" });
   readonly #context: DecodeContext;
@@ -84,7 +86,7 @@ class AnthropicStreamObserver implements StreamObserver {
     const type = document.member(document.root, "type");
     if (document.stringEquals(type, "content_block_delta")) {
       const hasContent = deltaHasContent(document, document.member(document.root, "delta"));
-      return hasContent ? RecordFlag.forward | RecordFlag.content : RecordFlag.forward;
+      return hasContent ? FORWARD_OUTPUT : RecordFlag.forward;
     }
     return this.#observeOther(document, type, record);
   }
@@ -100,7 +102,7 @@ class AnthropicStreamObserver implements StreamObserver {
     const { root } = document;
     if (document.stringEquals(type, "content_block_start")) {
       const hasContent = blockHasContent(document, document.member(root, "content_block"));
-      return hasContent ? RecordFlag.forward | RecordFlag.content : RecordFlag.forward;
+      return hasContent ? FORWARD_OUTPUT : RecordFlag.forward;
     }
     if (document.stringEquals(type, "message_start")) {
       this.#tally.read(document, document.member(document.member(root, "message"), "usage"));
@@ -111,7 +113,6 @@ class AnthropicStreamObserver implements StreamObserver {
       if (this.#stopWord === null && !profileOf(this.#context.profile).lenientTerminal)
         return this.#fail(protocolError("The provider's answer has no stop reason."), 0);
       this.#isEnded = true;
-      this.#usageIsFinal = true;
       return RecordFlag.forward | RecordFlag.end;
     }
     if (document.stringEquals(type, "error") || isForeignError(document, type, record)) {
@@ -122,11 +123,11 @@ class AnthropicStreamObserver implements StreamObserver {
   }
 
   #observeMessageDelta(document: Document): number {
-    this.#tally.read(document, document.member(document.root, "usage"));
+    const hasOutputCount = this.#tally.read(document, document.member(document.root, "usage"));
     const reason = document.member(document.member(document.root, "delta"), "stop_reason");
     if (!document.isString(reason)) return RecordFlag.forward;
     this.#stopWord = document.string(reason);
-    this.#usageIsFinal = true;
+    this.#usageIsFinal = hasOutputCount;
     return RecordFlag.forward | RecordFlag.content;
   }
 

@@ -429,7 +429,7 @@ describe("the stream observer", () => {
     });
     return { flags, observer };
   };
-  const { forward, content, error, end } = RecordFlag;
+  const { forward, content, error, end, output } = RecordFlag;
 
   it("flags content, the stop and the end", () => {
     const { flags, observer } = observe(WHOLE);
@@ -437,8 +437,8 @@ describe("the stream observer", () => {
       forward,
       forward,
       forward,
-      forward | content,
-      forward | content,
+      forward | content | output,
+      forward | content | output,
       forward,
       forward | content,
       forward | end,
@@ -474,7 +474,7 @@ describe("the stream observer", () => {
     { record: '{"type":"future","x":"y"}', isContent: false },
   ];
   it.each(content_rows)("$record is content: $isContent", ({ record, isContent }) => {
-    expect(observe([START, record]).flags[1]).toBe(isContent ? forward | content : forward);
+    expect(observe([START, record]).flags[1]).toBe(isContent ? forward | content | output : forward);
   });
 
   it("forwards an error once and withholds what follows", () => {

@@ -29,9 +29,9 @@ export class UsageTally {
     return this.#serviceTier;
   }
 
-  /** Takes over every count that a `usage` object has. */
-  read(document: Document, usage: NodeIndex): void {
-    if (!document.isObject(usage)) return;
+  /** Takes over every count that a `usage` object has. True = the output was counted in it. */
+  read(document: Document, usage: NodeIndex): boolean {
+    if (!document.isObject(usage)) return false;
     this.#input = readCount(document, usage, "input_tokens", this.#input);
     this.#cacheWrite = readCount(document, usage, "cache_creation_input_tokens", this.#cacheWrite);
     this.#cacheRead = readCount(document, usage, "cache_read_input_tokens", this.#cacheRead);
@@ -50,6 +50,7 @@ export class UsageTally {
     }
     const tier = document.member(usage, "service_tier");
     if (document.isString(tier)) this.#serviceTier = document.string(tier);
+    return document.isNumber(document.member(usage, "output_tokens"));
   }
 
   /** The neutral counts, or null when nothing was reported. */

@@ -24,7 +24,7 @@ function observe(
   return { observer, flags };
 }
 
-const { forward, content, error, end } = RecordFlag;
+const { forward, content, error, end, output } = RecordFlag;
 const chunk = (delta: string, finish = "null"): string =>
   `{"choices":[{"index":0,"delta":${delta},"finish_reason":${finish}}]}`;
 const USAGE = '{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4}}';
@@ -32,12 +32,12 @@ const USAGE = '{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4}}'
 describe("ChatStreamObserver", () => {
   test.each([
     ["a role alone is no content", chunk('{"role":"assistant","content":""}'), forward],
-    ["text is content", chunk('{"content":"a"}'), forward | content],
-    ["a list of parts is content", chunk('{"content":[{"type":"text","text":"a"}]}'), forward | content],
-    ["reasoning is content", chunk('{"reasoning_content":"a"}'), forward | content],
+    ["text is content", chunk('{"content":"a"}'), forward | content | output],
+    ["a list of parts is content", chunk('{"content":[{"type":"text","text":"a"}]}'), forward | content | output],
+    ["reasoning is content", chunk('{"reasoning_content":"a"}'), forward | content | output],
     ["an empty reasoning text is none", chunk('{"reasoning_content":"","reasoning":null}'), forward],
-    ["a refusal is content", chunk('{"refusal":"a"}'), forward | content],
-    ["a call is content", chunk('{"tool_calls":[{"index":0,"id":"x"}]}'), forward | content],
+    ["a refusal is content", chunk('{"refusal":"a"}'), forward | content | output],
+    ["a call is content", chunk('{"tool_calls":[{"index":0,"id":"x"}]}'), forward | content | output],
     ["a finish word is content", chunk("{}", '"stop"'), forward | content],
     ["a chunk without choices is forwarded", '{"id":"x"}', forward],
     ["a null usage is forwarded", '{"choices":[],"usage":null}', forward],
@@ -54,7 +54,7 @@ describe("ChatStreamObserver", () => {
       [chunk('{"content":"a"}'), chunk("{}", '"stop"'), USAGE, "[DONE]", USAGE],
       false,
     );
-    expect(flags).toEqual([forward | content, forward | content, 0, forward | end, 0]);
+    expect(flags).toEqual([forward | content | output, forward | content, 0, forward | end, 0]);
     expect(observer.usage).toEqual({ input: 9, output: 4, source: "upstream", final: true });
     expect(observer.stopWord).toBe("stop");
     expect(observer.finish()).toBeNull();
@@ -86,7 +86,7 @@ describe("ChatStreamObserver", () => {
 
   test("does not pass on a terminator that lies", () => {
     const { observer, flags } = observe([chunk('{"content":"a"}'), "[DONE]"], false);
-    expect(flags).toEqual([forward | content, error]);
+    expect(flags).toEqual([forward | content | output, error]);
     expect(observer.error?.class).toBe("protocol");
   });
 });

@@ -111,7 +111,7 @@ export class ChatStreamObserver implements StreamObserver {
     const usageNode = this.#usageReader.find(document, root);
     let flags: number = RecordFlag.forward;
     for (let choice = document.firstElement(choices); choice !== ABSENT; choice = document.nextElement(choice))
-      if (this.#observeChoice(document, choice)) flags |= RecordFlag.content;
+      flags |= this.#observeChoice(document, choice);
     if (usageNode !== ABSENT) {
       const usage = this.#usageReader.read(document, usageNode, this.isStopped);
       if (usage !== null) this.usage = usage;
@@ -121,12 +121,12 @@ export class ChatStreamObserver implements StreamObserver {
     return flags;
   }
 
-  /** Tracks one choice; true when it carries content. */
-  #observeChoice(document: Document, choice: NodeIndex): boolean {
-    if (!document.isObject(choice)) return false;
+  /** Tracks one choice; tells what it carries. */
+  #observeChoice(document: Document, choice: NodeIndex): number {
+    if (!document.isObject(choice)) return 0;
     const indexNode = document.member(choice, "index");
     const index = document.isNumber(indexNode) ? document.number(indexNode) : 0;
-    if (!(index >= 0 && index < MAX_CHOICES)) return false;
+    if (!(index >= 0 && index < MAX_CHOICES)) return 0;
     const word = document.member(choice, "finish_reason");
     const isFinish = document.isString(word);
     const state = this.#choices[index] as number;
@@ -140,7 +140,8 @@ export class ChatStreamObserver implements StreamObserver {
       this.#choices[index] = FINISHED;
       this.stopWord ??= document.string(word);
     }
-    return isFinish || hasContent(document, document.member(choice, "delta"));
+    if (hasContent(document, document.member(choice, "delta"))) return RecordFlag.content | RecordFlag.output;
+    return isFinish ? RecordFlag.content : 0;
   }
 
   #fail(error: NeutralError): number {

@@ -7,6 +7,7 @@ import type {
   EngineLimits,
   ExchangeOutcome,
   GatewayConfig,
+  Hook,
   ModelConfig,
   PooledBody,
   Snapshot,
@@ -110,11 +111,12 @@ export interface BareEngineOptions {
   readonly admission: Admission;
   readonly onOutcome: (outcome: ExchangeOutcome) => void;
   readonly limits?: Partial<EngineLimits>;
+  readonly hooks?: readonly Hook[];
 }
 
 /** An engine over the built-in dialects that lets everybody in. */
 export function makeEngine(options: BareEngineOptions): GatewayEngine {
-  const { clock, upstream, admission, limits, onOutcome } = options;
+  const { clock, upstream, admission, limits, hooks, onOutcome } = options;
   return new GatewayEngine({
     registry: REGISTRY,
     snapshot: compile(options.config),
@@ -124,6 +126,7 @@ export function makeEngine(options: BareEngineOptions): GatewayEngine {
     breaker: NEVER_OPEN,
     userAgent: "dragoman/proofs",
     ...(limits === undefined ? {} : { limits }),
+    ...(hooks === undefined ? {} : { hooks }),
   });
 }
 
