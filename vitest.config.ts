@@ -9,7 +9,12 @@ import { SummaryReporter } from "./scripts/summary-reporter.ts";
 const packages = fileURLToPath(new URL("./packages", import.meta.url));
 
 /** What speaks to a standalone server over sockets. */
-const SERVER_TESTS = ["robustness/*", "sdk/*", "proofs/{backpressure,byte-ownership,disconnect}", "shutdown"];
+const SERVER_TESTS = [
+  "robustness/*",
+  "sdk/*",
+  "proofs/{backpressure,byte-ownership,disconnect}",
+  "{front-end-choice,shutdown}",
+];
 
 export default defineConfig({
   resolve: {
@@ -43,8 +48,8 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: "front end wire",
-          provide: { frontEnd: "wire" },
+          name: "front end node",
+          provide: { frontEnd: "node" },
           include: SERVER_TESTS.map((path) => `packages/server/test/${path}.test.ts`),
         },
       },

@@ -98,7 +98,7 @@ const mock = await child("mock", [], 1);
 const load = await child("load", [], 1);
 const relay = await child("relay", [String(mock.port)], 0);
 const gateway = await child("gateway", [String(mock.port), KEY], 0);
-const wire = await child("gateway", [String(mock.port), KEY, "wire"], 0);
+const overNode = await child("gateway", [String(mock.port), KEY, "node"], 0);
 const parser = await child("parse-proxy", [String(mock.port)], 0);
 
 const CHAT_PATH = "/v1/chat/completions";
@@ -118,9 +118,9 @@ const ROWS = [
     target: 2.5,
   },
   {
-    id: "wire-1k",
-    label: "gateway with the front end `wire`, same dialect, 1 KB",
-    subject: wire,
+    id: "node-1k",
+    label: "gateway with the front end `node`, same dialect, 1 KB",
+    subject: overNode,
     path: CHAT_PATH,
     body: chatRequest(false),
     against: "relay-1k",
@@ -183,9 +183,9 @@ const ROWS = [
     target: 2,
   },
   {
-    id: "wire-sse",
-    label: "gateway with the front end `wire`, same dialect, stream",
-    subject: wire,
+    id: "node-sse",
+    label: "gateway with the front end `node`, same dialect, stream",
+    subject: overNode,
     path: CHAT_PATH,
     body: chatRequest(true),
     unit: CHAT_EVENTS.length,
@@ -252,10 +252,10 @@ try {
   if (options.json !== undefined)
     writeFileSync(
       options.json,
-      `${JSON.stringify({ machine: machine(), load: loadavg(), connections: CONNECTIONS, rate: RATE, figures, scan, residentMiB: { node: residentMiB(gateway.process.pid), wire: residentMiB(wire.process.pid) } }, null, 2)}\n`,
+      `${JSON.stringify({ machine: machine(), load: loadavg(), connections: CONNECTIONS, rate: RATE, figures, scan, residentMiB: { wire: residentMiB(gateway.process.pid), node: residentMiB(overNode.process.pid) } }, null, 2)}\n`,
     );
 } finally {
-  for (const { process: running } of [mock, load, relay, gateway, wire, parser]) {
+  for (const { process: running } of [mock, load, relay, gateway, overNode, parser]) {
     running.removeAllListeners("exit");
     running.kill();
   }
@@ -297,7 +297,7 @@ function print(figures, scan) {
     );
   out.push(
     "",
-    `resident after the run: ${residentMiB(gateway.process.pid).toFixed(0)} MiB, front end wire ${residentMiB(wire.process.pid).toFixed(0)} MiB`,
+    `resident after the run: ${residentMiB(gateway.process.pid).toFixed(0)} MiB, front end node ${residentMiB(overNode.process.pid).toFixed(0)} MiB`,
   );
   process.stdout.write(`${out.join("\n")}\n`);
 }

@@ -13,7 +13,10 @@ export interface ServeOptions {
   readonly host?: string;
   /** Over the configuration's `server.port`; 0 picks a free one. */
   readonly port?: number;
-  /** Which HTTP/1.1 front end serves: Node's parser (default), or the own one over plain sockets, which costs less. */
+  /**
+   * Over the configuration's `server.frontEnd`: the own HTTP/1.1 over plain sockets (`wire`, the default), or `node:http` made strict
+   * (`node`), which costs more CPU per request.
+   */
   readonly frontEnd?: "node" | "wire";
   readonly logger?: Logger;
   readonly resolveSecret?: SecretResolver;
@@ -46,7 +49,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { server, telemetry } = gateway.snapshot;
   if (options.logger !== undefined && telemetry.requestLog) logOutcomes(gateway, options.logger);
   const { logger } = options;
-  const createServer = (options.frontEnd ?? server.frontEnd) === "wire" ? createWireServer : createHttpServer;
+  const createServer = (options.frontEnd ?? server.frontEnd) === "node" ? createHttpServer : createWireServer;
   const http = createServer({
     handle: (request, responder) => gateway.handle(request, responder),
     encodeRefusal: ({ status, code, message, path, headers }) =>

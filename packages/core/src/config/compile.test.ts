@@ -104,7 +104,7 @@ describe("compileConfig", () => {
         maxQueueBytes: 262_144,
       },
       sse: { keepAliveMs: 15_000, maxRecordBytes: 16_777_216 },
-      frontEnd: "node",
+      frontEnd: "wire",
       shutdownMs: 30_000,
     });
     expect(snapshot.telemetry).toEqual({ logLevel: "info", requestLog: true });

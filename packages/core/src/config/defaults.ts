@@ -15,7 +15,7 @@ export const CONFIG_DEFAULTS = {
   maxQueue: "256KiB",
   keepAlive: "15s",
   maxRecord: "16MiB",
-  frontEnd: "node",
+  frontEnd: "wire",
   shutdown: "30s",
   logLevel: "info",
   requestLog: true,

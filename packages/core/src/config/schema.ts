@@ -80,8 +80,8 @@ const server = closed(
     sse,
     frontEnd: {
       description:
-        "HTTP front end: `node` is Node's own server made strict, `wire` our own, stricter and cheaper. Read at the start.",
-      enum: ["node", "wire"],
+        "HTTP front end: `wire` is our own, strict and cheap, `node` is Node's own server made strict. Read at the start.",
+      enum: ["wire", "node"],
       default: CONFIG_DEFAULTS.frontEnd,
     },
     shutdown: refer("duration", {

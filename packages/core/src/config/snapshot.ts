@@ -20,7 +20,7 @@ export interface ServerSettings {
   readonly debugHeaders: DebugHeaders;
   readonly limits: ServerLimits;
   readonly sse: SseSettings;
-  /** Which HTTP front end a standalone server uses. */
+  /** Which HTTP front end a standalone server uses; a host that embeds the gateway brings its own. */
   readonly frontEnd: "node" | "wire";
   /** How long a shutdown waits for running exchanges. */
   readonly shutdownMs: number;

@@ -4,14 +4,15 @@ import { createHash } from "node:crypto";
 
 const upstreamPort = Number(process.argv[2]);
 const key = process.argv[3];
-const frontEnd = process.argv[4] ?? "node";
+/** Empty = the one that a configuration gets which names none. */
+const frontEnd = process.argv[4] ?? "";
 
 // As the `serve` command does.
 tuneProcess();
 const running = await serve({
   host: "127.0.0.1",
   port: 0,
-  frontEnd,
+  ...(frontEnd === "" ? {} : { frontEnd }),
   config: {
     version: 1,
     server: { headers: { debug: "off" } },

@@ -58,7 +58,7 @@ export async function startProofServer(options: ProofServerOptions): Promise<Pro
     onOutcome: (outcome) => outcomes.push(outcome),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   });
-  const createServer = gateway.snapshot.server.frontEnd === "wire" ? createWireServer : createHttpServer;
+  const createServer = gateway.snapshot.server.frontEnd === "node" ? createHttpServer : createWireServer;
   const http = createServer({
     handle: (request, responder) => gateway.handle(request, responder),
     encodeRefusal: ({ status, code, message, path, headers }) =>
