@@ -274,6 +274,7 @@ export type {
   HandleOptions,
   Hasher,
   HoldRequest,
+  LimitStanding,
   Logger,
   MaybeAsync,
   PartsReadiness,

@@ -33,6 +33,7 @@ export type {
   Clock,
   Hasher,
   HoldRequest,
+  LimitStanding,
   Logger,
   MaybeAsync,
   Ports,

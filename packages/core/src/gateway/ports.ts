@@ -207,6 +207,16 @@ export interface AttemptTarget {
   readonly maxOutputTokens?: number;
 }
 
+/** How much a caller may still take of one thing, by the tightest of its limits. */
+export interface LimitStanding {
+  readonly dimension: "requests" | "tokens" | "inputTokens" | "outputTokens";
+  readonly limit: number;
+  /** What is neither spent nor held by running calls; 0 or more. */
+  readonly remaining: number;
+  /** When nothing of what was spent counts any more, milliseconds since 1970. */
+  readonly resetMs: number;
+}
+
 /** A value at once, or later where a limit is counted outside this process. What is there at once costs no turn. */
 export type MaybeAsync<Value> = Value | Promise<Value>;
 
@@ -224,6 +234,11 @@ export interface Ticket {
    * and the answer must not end as a whole one. Never rejects.
    */
   readonly seal: (() => Promise<boolean>) | null;
+  /**
+   * What the caller's own limits leave, at most one row a dimension; empty where it has none. A gateway's own limits, those of the
+   * whole and of a deployment, are nobody's business. May lag a little where limits are counted outside this process.
+   */
+  limitStandings?(): readonly LimitStanding[];
   /** The client has its answer or is gone: parallel slots return, while the account stays open for what the upstream still does. */
   releaseClient(): void;
   close(): void;

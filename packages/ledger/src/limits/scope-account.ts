@@ -44,6 +44,8 @@ export interface Standing {
   readonly held: number;
   readonly windowStartMs: number;
   readonly windowEndMs: number;
+  /** When nothing of what was spent counts any more, milliseconds since 1970. */
+  readonly resetMs: number;
 }
 
 /** Room may come back any moment when running calls hold it: the wait that clients are told. */
@@ -209,6 +211,7 @@ export class ScopeAccount {
         held: this.#heldOf(limit.dimension),
         windowStartMs: window.startMs,
         windowEndMs: window.endMs,
+        resetMs: resetOf(limit, window, nowMs),
       };
     });
   }
@@ -285,6 +288,11 @@ function amountOf(amounts: Amounts, dimension: Dimension): number {
 function waitFor(limit: Limit, window: SpendWindow, wanted: number, spentExcess: number, nowMs: number): number | null {
   if (wanted > limit.amount) return null;
   return spentExcess <= 0 ? HELD_RETRY_MS : window.waitMs(nowMs, spentExcess);
+}
+
+function resetOf({ window: { kind } }: Limit, window: SpendWindow, nowMs: number): number {
+  if (kind === "calendar") return window.endMs;
+  return window.spent === 0 ? nowMs : nowMs + window.waitMs(nowMs, window.spent);
 }
 
 /** Whether a refusal takes longer to pass than another. */
