@@ -5,47 +5,55 @@ import { entryUsageOf, type LedgerEntry } from "../entries/ledger-entry.ts";
 import type { UsageSource } from "../estimate/index.ts";
 import type { NanoUsd } from "../money/index.ts";
 
-/** What an entry is written from. */
-export interface EntryParts {
-  readonly attempt: number;
-  readonly settlement: Settlement;
-  readonly provider: string | null;
-  readonly usage: Usage | null;
-  readonly source: UsageSource;
-  readonly priceId: string | null;
-  readonly costNanoUsd: NanoUsd | null;
-  readonly overdrawnNanoUsd: NanoUsd;
+/** Who calls for what. */
+export interface EntrySubject {
   readonly exchange: AdmittedExchange;
   readonly principal: Principal;
   readonly endUser: string | null;
   readonly model: string;
 }
 
-/** The entry; every member is there. */
-export function entryOf(parts: EntryParts): LedgerEntry {
-  const { exchange, principal, settlement, usage } = parts;
+/** How an attempt is charged. */
+export interface EntryCharge {
+  readonly settlement: Settlement;
+  readonly provider: string | null;
+  readonly usage: Usage | null;
+  readonly source: UsageSource;
+  /** The row it was priced by; null = nobody priced the model. */
+  readonly priceId: string | null;
+  readonly costNanoUsd: NanoUsd | null;
+  readonly overdrawnNanoUsd: NanoUsd;
+}
+
+/**
+ * The entry of an attempt, numbered from 1; every member is there. Both parts are read member by member: to spread them into one object
+ * costs six times the rest of a call's account (bench/ticket.mjs).
+ */
+export function entryOf(subject: EntrySubject, attempt: number, charge: EntryCharge): LedgerEntry {
+  const { exchange, principal } = subject;
+  const { settlement, usage } = charge;
   return {
-    id: `${exchange.requestId}/${parts.attempt}`,
+    id: `${exchange.requestId}/${attempt}`,
     requestId: exchange.requestId,
-    attempt: parts.attempt,
+    attempt,
     rule: settlement.rule,
     adjusts: null,
-    usageSource: parts.source,
+    usageSource: charge.source,
     usage: usage === null ? null : entryUsageOf(usage),
     deliveredBytes: settlement.deliveredBytes,
-    priceId: parts.priceId,
-    costNanoUsd: parts.costNanoUsd,
-    overdrawnNanoUsd: parts.overdrawnNanoUsd,
+    priceId: charge.priceId,
+    costNanoUsd: charge.costNanoUsd,
+    overdrawnNanoUsd: charge.overdrawnNanoUsd,
     openedMs: exchange.startedMs,
     startedMs: settlement.startedMs,
     endedMs: settlement.endedMs,
     key: principal.id,
     owner: principal.owner,
-    endUser: parts.endUser,
+    endUser: subject.endUser,
     tags: principal.tags,
-    model: parts.model,
+    model: subject.model,
     deployment: settlement.deploymentId,
-    provider: parts.provider,
+    provider: charge.provider,
     upstreamModel: settlement.upstreamModel,
     upstreamRequestId: settlement.upstreamRequestId,
     generation: exchange.generation ?? null,

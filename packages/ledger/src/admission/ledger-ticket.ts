@@ -19,12 +19,13 @@ import { costOfUsage } from "../cost/index.ts";
 import { estimateCall, settledUsage, type CallFacts } from "../estimate/index.ts";
 import { chargedTokens, type Amounts } from "../money/index.ts";
 import type { Blocked, ScopeAccount } from "../limits/index.ts";
+import { entryOf, type EntrySubject } from "./entry-of.ts";
 import type { LedgerDesk } from "./ledger-desk.ts";
 import { limitStandings } from "./limit-standings.ts";
 import { refuseBlocked, refuseUnpriced } from "./refusals.ts";
 import { moreThan, withRequest } from "./room.ts";
 import { endUserAccountId, endUserOf, TicketAccounts, type Claim } from "./ticket-accounts.ts";
-import { provisionalEntry, settledEntry, unsettled, type EntrySubject, type OpenAttempt } from "./ticket-entries.ts";
+import { provisionalEntry, unsettled, type OpenAttempt } from "./open-attempt.ts";
 
 type TicketState = "open" | "held" | "attempting" | "closed";
 
@@ -175,8 +176,9 @@ export class LedgerTicket implements Ticket {
     this.#accounts.settle(taken, clock.nowMs(), onAlert);
     if (taken !== null && settlement.rule === "actual")
       learned.learn(request.model, this.#principal.id, taken.outputTokens);
-    const charge = { settlement, provider, usage, source, costNanoUsd, overdrawnNanoUsd };
-    sink.append(settledEntry(this.#subject(), this.#attempts, price, charge));
+    const priceId = price?.id ?? null;
+    const charge = { settlement, provider, usage, source, priceId, costNanoUsd, overdrawnNanoUsd };
+    sink.append(entryOf(this.#subject(), this.#attempts, charge));
   }
 
   #addEndUser({ endUser }: HoldRequest, nowMs: number): void {

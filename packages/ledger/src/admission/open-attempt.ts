@@ -1,10 +1,10 @@
-/** The entries of one exchange: numbered from 1, one for each attempt that was let in. */
-import type { AdmittedExchange, AttemptTarget, Principal, Settlement } from "@dragoman/core";
+/** What stands for an attempt of which nobody says how it ended. */
+import type { AttemptTarget, Settlement } from "@dragoman/core";
 
 import type { LedgerEntry } from "../entries/index.ts";
 import type { Amounts } from "../money/index.ts";
 import type { Price } from "../prices/index.ts";
-import { entryOf, type EntryParts } from "./entry-of.ts";
+import { entryOf, type EntrySubject } from "./entry-of.ts";
 
 /** One attempt, as far as it is known before it is settled. */
 export interface OpenAttempt {
@@ -15,30 +15,6 @@ export interface OpenAttempt {
   readonly startedMs: number;
 }
 
-/** Who calls for what. */
-export interface EntrySubject {
-  readonly exchange: AdmittedExchange;
-  readonly principal: Principal;
-  readonly endUser: string | null;
-  readonly model: string;
-}
-
-/** How an attempt is charged. */
-export type EntryCharge = Pick<
-  EntryParts,
-  "settlement" | "provider" | "usage" | "source" | "costNanoUsd" | "overdrawnNanoUsd"
->;
-
-/** The entry of an attempt that was settled. */
-export function settledEntry(
-  subject: EntrySubject,
-  attempt: number,
-  price: Price | null,
-  charge: EntryCharge,
-): LedgerEntry {
-  return entryOf({ ...subject, ...charge, attempt, priceId: price?.id ?? null });
-}
-
 /** The entry of an attempt that begins, should nobody live to settle it. */
 export function provisionalEntry(
   subject: EntrySubject,
@@ -47,11 +23,12 @@ export function provisionalEntry(
   held: Amounts,
 ): LedgerEntry {
   const settlement: Settlement = { ...unsettled(open, held, open.startedMs), rule: "recovered" };
-  return settledEntry(subject, attempt, open.price, {
+  return entryOf(subject, attempt, {
     settlement,
     provider: open.target.provider ?? null,
     usage: settlement.usage,
     source: "estimate",
+    priceId: open.price?.id ?? null,
     costNanoUsd: open.price === null ? null : held.nanoUsd,
     overdrawnNanoUsd: 0,
   });
