@@ -118,6 +118,20 @@ describe("a head", () => {
   });
 });
 
+describe("requests that arrive at once", () => {
+  it("leave other connections their turn", async () => {
+    rig = await startRig(echo);
+    const { handled } = rig;
+    const [flood, other] = await Promise.all([RawClient.open(rig.port), RawClient.open(rig.port)]);
+    flood.send(get("/flood").repeat(1_000));
+    other.send(get("/other"));
+    await eventually("all are served", () => handled.length === 1_001);
+    expect(handled.findIndex(({ request }) => request.path === "/other")).toBeLessThan(500);
+    flood.socket.destroy();
+    other.socket.destroy();
+  });
+});
+
 describe("answers of one connection", () => {
   it("have no body behind HEAD, whole or streamed, and keep the connection in step", async () => {
     rig = await startRig((seen) => {
