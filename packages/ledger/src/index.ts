@@ -29,5 +29,15 @@ export type {
 } from "./limits/index.ts";
 export { createLedgerAdmission, createLimitDirectory } from "./admission/index.ts";
 export type { LedgerAdmission, LedgerAdmissionOptions, LimitDirectory, LimitsConfig } from "./admission/index.ts";
-export { exportCsv, exportNdjson, MemoryEntryStore, SpendTable } from "./entries/index.ts";
+export { exportCsv, exportNdjson, SpendTable } from "./entries/index.ts";
 export type { EntrySink, EntryUsage, LedgerEntry, SpendGroup, SpendQuery, SpendRow } from "./entries/index.ts";
+export type { KeyChange, KeyDirectory, KeyRefusal, KeySecret, KeyStore, StoredKey, StoredOwner } from "./keys/index.ts";
+export { MemoryLedgerStore } from "./stores/index.ts";
+export type {
+  Consumption,
+  ConsumptionQuery,
+  EntryQuery,
+  IngestBatch,
+  JournalProgress,
+  LedgerStore,
+} from "./stores/index.ts";

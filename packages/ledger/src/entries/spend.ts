@@ -18,11 +18,12 @@ export interface SpendQuery {
 export interface SpendRow {
   /** By the groups that were asked for. */
   readonly group: Partial<Readonly<Record<SpendGroup, string | null>>>;
+  /** Those that stand for a call: adjusting ones change the cost only. */
   readonly entries: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly costNanoUsd: bigint;
-  /** Entries nobody priced: the cost does not speak for them. */
+  /** Entries that nobody had priced when they were booked: only adjusting ones speak for what they cost. */
   readonly unpriced: number;
 }
 
@@ -60,7 +61,7 @@ export class SpendTable {
         (sum = { group, entries: 0, inputTokens: 0, outputTokens: 0, costNanoUsd: 0n, unpriced: 0 }),
       );
     }
-    sum.entries += 1;
+    if (entry.adjusts === null) sum.entries += 1;
     sum.inputTokens += entry.usage?.input ?? 0;
     sum.outputTokens += entry.usage?.output ?? 0;
     if (entry.costNanoUsd === null) sum.unpriced += 1;

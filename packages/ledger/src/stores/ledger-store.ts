@@ -8,6 +8,7 @@ import type { Scope } from "../limits/index.ts";
 
 /** Entries on their way from a journal. */
 export interface IngestBatch {
+  /** Every count, amount and time in them is a whole number. An id that is booked already is passed over. */
   readonly entries: readonly LedgerEntry[];
   /** Up to which byte the entries of a journal's file are booked with this batch; null = they come from no file. */
   readonly progress: JournalProgress | null;
@@ -16,7 +17,7 @@ export interface IngestBatch {
 /** How far a file was read. */
 export interface JournalProgress {
   readonly file: string;
-  /** Bytes from the beginning. */
+  /** Bytes from the beginning. Never goes back. */
   readonly offset: number;
 }
 
@@ -47,14 +48,19 @@ export interface Consumption {
   readonly id: string;
   /** Beginning of the part; `sinceMs` where there is one sum. */
   readonly partStartMs: number;
-  /** Different requests; for deployments attempts. */
+  /** Requests whose first attempt ended then; for deployments attempts. */
   readonly requests: number;
+  /** Of each entry as many as it is charged for. */
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** From 0 to `MAX_NANO_USD`, as accounts count. */
   readonly nanoUsd: number;
 }
 
-/** A store that is open. Methods reject with `ledger_store_failed` when the store cannot be reached or fails. */
+/**
+ * A store that is open. Methods reject with `ledger_store_failed` when the store cannot be reached or fails, or was closed, and with
+ * `state_violation` for what no store can keep.
+ */
 export interface LedgerStore {
   ingest(batch: IngestBatch): Promise<void>;
   /** By file name. */

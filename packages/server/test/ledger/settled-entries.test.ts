@@ -1,6 +1,6 @@
 // What the books say of calls that end in every way they can: rule, usage, its source and the cost, for both clients and both
 // upstreams. Input costs 2 USD and output 10 USD per million tokens: 2,000 and 10,000 nano-USD a token.
-import { createLedgerAdmission, createLimitDirectory, MemoryEntryStore, PriceBook } from "@dragoman/ledger";
+import { createLedgerAdmission, createLimitDirectory, MemoryLedgerStore, PriceBook } from "@dragoman/ledger";
 import type { LedgerAdmission, LedgerEntry } from "@dragoman/ledger";
 import type { ExchangeOutcome, GatewayEngine, Hook, ModelConfig } from "@dragoman/core";
 import { describe, expect, it } from "vitest";
@@ -247,7 +247,7 @@ interface Books {
   readonly engine: GatewayEngine;
   readonly clock: FakeClock;
   readonly upstream: FakeUpstream;
-  readonly store: MemoryEntryStore;
+  readonly store: MemoryLedgerStore;
   readonly admission: LedgerAdmission;
   readonly outcomes: ExchangeOutcome[];
   readonly pool: WatchedPool;
@@ -256,7 +256,7 @@ interface Books {
 function openBooks(models: Readonly<Record<string, ModelConfig>>, hooks: readonly Hook[]): Books {
   const clock = new FakeClock();
   const upstream = new FakeUpstream();
-  const store = new MemoryEntryStore();
+  const store = new MemoryLedgerStore();
   const outcomes: ExchangeOutcome[] = [];
   const admission = createLedgerAdmission({
     clock,
@@ -313,7 +313,8 @@ describe.each(PAIRS)("the books of a $client client and a $upstream upstream", (
     await books.clock.advance(0);
 
     const { rule, source, tokens } = expected[upstream];
-    const entries = [...books.store.entries()];
+    const entries: LedgerEntry[] = [];
+    for await (const each of books.store.entries({})) entries.push(each);
     expect(entries).toHaveLength(1);
     const [entry] = entries as [LedgerEntry];
     expect([entry.rule, entry.usageSource]).toEqual([rule, source]);

@@ -1,0 +1,78 @@
+/** The steps of a SQLite store's schema. A step that was published is never edited: changes come as further steps. */
+import type { Migration } from "../sql/migrations.ts";
+
+/** All steps, oldest first. */
+export const SQLITE_MIGRATIONS: readonly Migration[] = [
+  {
+    version: 1,
+    title: "entries and the places they were read from",
+    isCompatible: false,
+    statements: [
+      `CREATE TABLE entries (
+        seq INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        long_id TEXT,
+        request_id TEXT NOT NULL,
+        attempt INTEGER NOT NULL,
+        rule TEXT NOT NULL,
+        adjusts TEXT,
+        usage_source TEXT NOT NULL,
+        input_tokens INTEGER,
+        cache_read_tokens INTEGER,
+        cache_write_tokens INTEGER,
+        cache_write_tokens_by_ttl TEXT,
+        input_audio_tokens INTEGER,
+        input_image_tokens INTEGER,
+        output_tokens INTEGER,
+        reasoning_tokens INTEGER,
+        output_audio_tokens INTEGER,
+        server_tools TEXT,
+        delivered_bytes INTEGER NOT NULL,
+        price_id TEXT,
+        cost_nano_usd INTEGER,
+        overdrawn_nano_usd INTEGER NOT NULL,
+        opened_ms INTEGER NOT NULL,
+        started_ms INTEGER NOT NULL,
+        ended_ms INTEGER NOT NULL,
+        key_id TEXT NOT NULL,
+        owner TEXT,
+        end_user TEXT,
+        tags TEXT,
+        model TEXT NOT NULL,
+        deployment TEXT NOT NULL,
+        provider TEXT,
+        upstream_model TEXT NOT NULL,
+        upstream_request_id TEXT,
+        generation INTEGER,
+        client_dialect TEXT,
+        provider_dialect TEXT
+      )`,
+      "CREATE INDEX entries_by_end ON entries (ended_ms)",
+      "CREATE INDEX entries_by_key ON entries (key_id, ended_ms)",
+      "CREATE INDEX entries_by_owner ON entries (owner, ended_ms) WHERE owner IS NOT NULL",
+      "CREATE INDEX entries_by_request ON entries (request_id)",
+      "CREATE TABLE journal_progress (file TEXT PRIMARY KEY, position INTEGER NOT NULL)",
+    ],
+  },
+  {
+    version: 2,
+    title: "keys and owners",
+    isCompatible: true,
+    statements: [
+      `CREATE TABLE keys (
+        seq INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        name TEXT NOT NULL,
+        revoked_ms INTEGER,
+        body TEXT NOT NULL
+      )`,
+      "CREATE INDEX keys_by_name ON keys (name)",
+      "CREATE UNIQUE INDEX keys_by_living_name ON keys (name) WHERE revoked_ms IS NULL",
+      "CREATE TABLE key_hashes (hash TEXT PRIMARY KEY, key_id TEXT NOT NULL)",
+      "CREATE INDEX key_hashes_by_key ON key_hashes (key_id)",
+      "CREATE TABLE owners (id TEXT PRIMARY KEY, body TEXT NOT NULL)",
+      "CREATE TABLE key_revision (revision INTEGER NOT NULL)",
+      "INSERT INTO key_revision VALUES (0)",
+    ],
+  },
+];
