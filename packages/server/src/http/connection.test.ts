@@ -142,6 +142,19 @@ describe("a client that resets its connection", () => {
   });
 });
 
+describe("a connection that cannot be accepted", () => {
+  it("is reported, and others are served", async () => {
+    rig = await startRig(echo);
+    // What Node's server does when the kernel refuses an accept, as a firewall rule makes it (accept(2), EPERM).
+    rig.http.server.emit("error", new Error("accept EPERM"));
+    expect(rig.problems).toMatchObject([{ kind: "connection-error", detail: "accept EPERM" }]);
+    const client = await RawClient.open(rig.port);
+    client.send(get("/a"));
+    await client.until("/a 0");
+    client.socket.destroy();
+  });
+});
+
 describe("slow clients", () => {
   const quick = {
     headTimeoutMs: 60,

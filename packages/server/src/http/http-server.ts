@@ -8,6 +8,7 @@ import type { Duplex } from "node:stream";
 import type { SecureContextOptions } from "node:tls";
 
 import type { HttpLimits } from "./http-limits.ts";
+import { listen } from "./listen.ts";
 import { NodeFrontEnd } from "./node-handler.ts";
 import type { FrontEndOptions } from "./node-handler.ts";
 
@@ -57,7 +58,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   let closing: Promise<void> | null = null;
   return {
     server,
-    listen: (host, port) => listen(server, host, port),
+    listen: (host, port) => listen(server, { host, port }, (error) => frontEnd.reportError(error)),
     close: (deadlineMs) => (closing ??= close(server, { frontEnd, sockets, deadlineMs })),
   };
 }
@@ -105,17 +106,6 @@ function refuseTunnel(frontEnd: NodeFrontEnd, stream: Duplex): void {
       path: "",
       headers: [],
     });
-}
-
-function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ host, port }, () => {
-      server.off("error", reject);
-      // Not a string or null: the server listens on a port.
-      resolve(server.address() as AddressInfo);
-    });
-  });
 }
 
 function close(

@@ -112,7 +112,7 @@ export class NodeFrontEnd {
     const connection = this.connectionOf(socket);
     const refusal = refusalOfParserError(error);
     if (refusal === null || !socket.writable) {
-      this.#report("connection-error", error.message, error);
+      this.reportError(error);
       socket.destroy();
       return;
     }
@@ -124,6 +124,11 @@ export class NodeFrontEnd {
     // An answer under way is not disturbed: it is the connection's last, and says so if its request is the broken one.
     if (connection.isBusy) connection.tenant?.onInputBroken(connection.broken);
     else this.refuseRaw(connection, refusal);
+  }
+
+  /** Tells of a connection that failed, or never came to be. */
+  reportError(error: Error): void {
+    this.#report("connection-error", error.message, error);
   }
 
   /** Answers on the bare socket and closes it; for input that has no ServerResponse. */

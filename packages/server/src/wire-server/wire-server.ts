@@ -11,6 +11,7 @@ import type { Schedule } from "../http/connection.ts";
 import { DEFAULT_HTTP_LIMITS } from "../http/http-limits.ts";
 import type { HttpLimits } from "../http/http-limits.ts";
 import type { HttpServerOptions } from "../http/http-server.ts";
+import { listen } from "../http/listen.ts";
 import { scheduleWithNode } from "../http/node-handler.ts";
 import type { ConnectionProblem } from "../http/node-handler.ts";
 import type { EncodedRefusal, EncodeRefusal, Refusal } from "../http/refusal.ts";
@@ -87,17 +88,11 @@ class SocketServer implements WireServer, ConnectionHost {
     return this.#httpDate.text(Date.now());
   }
 
-  listen(host: string, port: number): Promise<AddressInfo> {
-    const { server } = this;
-    return new Promise((resolve, reject) => {
-      server.once("error", reject);
-      server.listen({ host, port }, () => {
-        server.off("error", reject);
-        this.#sweepTimer = setInterval(() => this.#sweep(), this.#sweepMs).unref();
-        // Not a string or null: the server listens on a port.
-        resolve(server.address() as AddressInfo);
-      });
-    });
+  async listen(host: string, port: number): Promise<AddressInfo> {
+    const report = (error: Error): void => this.report("connection-error", error.message, error);
+    const address = await listen(this.server, { host, port }, report);
+    this.#sweepTimer = setInterval(() => this.#sweep(), this.#sweepMs).unref();
+    return address;
   }
 
   close(deadlineMs: number): Promise<void> {
