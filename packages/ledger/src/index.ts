@@ -2,7 +2,7 @@
 /** @dragoman/ledger: prices, costs, limits, budgets, reservations, and one entry for every upstream call. */
 export { addNanoUsd, formatUsd, MAX_NANO_USD, NANO_PER_USD, nanoUsdOf } from "./money/index.ts";
 export type { NanoUsd, Rate } from "./money/index.ts";
-export { BUILT_IN_PRICES, compilePrice, PriceBook } from "./prices/index.ts";
+export { BUILT_IN_PRICES, compilePrice, compilePrices, PriceBook } from "./prices/index.ts";
 export type {
   Price,
   PriceBookOptions,

@@ -15,6 +15,7 @@ import {
   type Authenticator,
   type BreakerLimits,
   type Clock,
+  type ConfigFolder,
   type ConfigProblem,
   type DialectRegistration,
   type EngineLimits,
@@ -32,6 +33,7 @@ import {
 } from "@dragoman/core";
 import { BUILT_IN_DIALECTS, BUILT_IN_KINDS } from "@dragoman/dialects";
 
+import { checkConfig } from "./config-file/check-config.ts";
 import { completePrincipal } from "./embedding/index.ts";
 import type { EmbeddedGateway, HostPrincipal } from "./embedding/index.ts";
 import { createInProcessFetch } from "./fetch/in-process-fetch.ts";
@@ -55,6 +57,8 @@ export interface CreateGatewayOptions {
   readonly authenticator?: Authenticator;
   /** Resolves `env:` and `file:` references in the configuration. Embedded gateways have none unless the host gives one. */
   readonly resolveSecret?: SecretResolver;
+  /** Where the configuration's relative paths start from, and who reads its price file. None unless the host gives one. */
+  readonly folder?: ConfigFolder;
   /** Guardrails, policies and observers, called in this order. */
   readonly hooks?: readonly Hook[];
   readonly limits?: Partial<EngineLimits>;
@@ -123,6 +127,8 @@ function composeGateway(config: GatewayConfig, options: CreateGatewayOptions): G
       registry,
       generation,
       validator,
+      check: checkConfig,
+      ...(options.folder === undefined ? {} : { folder: options.folder }),
       ...(options.resolveSecret === undefined ? {} : { resolveSecret: options.resolveSecret }),
     });
     if (result.ok) return result.snapshot;

@@ -43,6 +43,7 @@ export type {
   ClientRequest,
   CommitVerdict,
   CommitView,
+  ConfigFolder,
   EventHook,
   EventTap,
   ExchangeOutcome,

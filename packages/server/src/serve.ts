@@ -1,5 +1,5 @@
 /** The standalone server: a gateway behind its own HTTP front end, with logs and an orderly end. One process. */
-import { BodyPool, type GatewayConfig, type Logger, type SecretResolver } from "@dragoman/core";
+import { BodyPool, type ConfigFolder, type GatewayConfig, type Logger, type SecretResolver } from "@dragoman/core";
 
 import { createGateway, type CreateGatewayOptions, type Gateway } from "./create-gateway.ts";
 import { createHttpServer } from "./http/index.ts";
@@ -20,6 +20,7 @@ export interface ServeOptions {
   readonly frontEnd?: "node" | "wire";
   readonly logger?: Logger;
   readonly resolveSecret?: SecretResolver;
+  readonly folder?: ConfigFolder;
   readonly gatewayOptions?: CreateGatewayOptions;
 }
 
@@ -44,6 +45,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     pool: new BodyPool({ maxPooledBytes: MAX_POOLED_BODY_BYTES }),
     ...options.gatewayOptions,
     ...(options.logger === undefined ? {} : { logger: options.logger }),
+    ...(options.folder === undefined ? {} : { folder: options.folder }),
     ...(options.resolveSecret === undefined ? {} : { resolveSecret: options.resolveSecret }),
   });
   const { server, telemetry } = gateway.snapshot;

@@ -1,5 +1,6 @@
 /** What the parts of one compilation share: the registry, the secrets, the list of problems, and the readers that use them. */
 import type { DialectRegistry } from "../dialect/index.ts";
+import type { ConfigFolder } from "./config-folder.ts";
 import { readDurationMs } from "./duration.ts";
 import type { ProblemList } from "./problem.ts";
 import { readSecretReference } from "./secret-reference.ts";
@@ -11,6 +12,8 @@ export interface CompileContext {
   readonly registry: DialectRegistry;
   /** Null where no secret can be looked up. */
   readonly resolveSecret: SecretResolver | null;
+  /** Null where no file can be read. */
+  readonly folder: ConfigFolder | null;
   readonly list: ProblemList;
 }
 

@@ -1,10 +1,13 @@
-/** Compiles `keys`: virtual keys by hash. */
+/** Compiles `keys` and `owners`: virtual keys by hash, owners by name. */
 import { compileSecret } from "./compile-context.ts";
 import type { CompileContext } from "./compile-context.ts";
 import { freezeMap } from "./freeze.ts";
 import type { KeyConfig } from "./gateway-config.ts";
+import type { LimitConfig, OwnerConfig } from "./limit-config.ts";
 import { pointer } from "./problem.ts";
-import type { KeyRecord } from "./snapshot.ts";
+import type { KeyRecord, OwnerRecord } from "./snapshot.ts";
+
+const NO_LIMITS: readonly LimitConfig[] = Object.freeze([]);
 
 const HASH = /^sha256:([0-9A-Fa-f]{64})$/;
 
@@ -31,12 +34,26 @@ export function compileKeys(context: CompileContext, configs: readonly KeyConfig
         tags: config.tags ?? Object.freeze([]),
         models: config.models,
         debug: config.debug ?? false,
+        isTrusted: config.trusted ?? false,
+        limits: config.limits ?? NO_LIMITS,
         isDisabled: config.disabled ?? false,
         expiresMs,
       }),
     );
   });
   return freezeMap(records);
+}
+
+/** Compiles the `owners` member. */
+export function compileOwners(configs: Readonly<Record<string, OwnerConfig>>): ReadonlyMap<string, OwnerRecord> {
+  return freezeMap(
+    new Map(
+      Object.entries(configs).map(([id, { limits = NO_LIMITS, eachKey = NO_LIMITS }]) => [
+        id,
+        Object.freeze({ id, limits, eachKey }),
+      ]),
+    ),
+  );
 }
 
 function compileHash(context: CompileContext, path: string, text: string): string | null {

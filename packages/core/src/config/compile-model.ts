@@ -2,6 +2,7 @@
 import { DEFAULT_LOSSY_ALLOW, expandLossy, LOSSY_PRESETS, REASON_CODES } from "../dialect/index.ts";
 import { compileDuration, compileDurationOrOff, compileSize } from "./compile-context.ts";
 import type { CompileContext } from "./compile-context.ts";
+import { compileDeploymentPrices } from "./compile-prices.ts";
 import type { CompiledProvider } from "./compile-provider.ts";
 import { CONFIG_DEFAULTS } from "./defaults.ts";
 import type { DeploymentTemplate } from "./deployment-template.ts";
@@ -54,6 +55,7 @@ export function compileModel(
     attempts: long.attempts ?? CONFIG_DEFAULTS.attempts,
     timeouts: scope.timeouts,
     lossyAllow: scope.lossyAllow,
+    limits: long.limits ?? Object.freeze([]),
     options: scope.options,
   };
 }
@@ -125,6 +127,8 @@ function compileDeployment(scope: ModelScope, path: string, config: DeploymentCo
     disconnect: compileDisconnect(context, path, config, source),
     timeouts,
     lossyAllow,
+    limits: config.limits ?? Object.freeze([]),
+    prices: compileDeploymentPrices(config.prices),
     options: Object.freeze({ ...source.provider.options, ...scope.options, ...config.options }),
   };
   return { path, template };

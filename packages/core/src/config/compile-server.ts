@@ -4,7 +4,7 @@ import type { CompileContext } from "./compile-context.ts";
 import { CONFIG_DEFAULTS } from "./defaults.ts";
 import type { GatewayConfig, ServerConfig } from "./gateway-config.ts";
 import { pointer } from "./problem.ts";
-import type { ServerLimits, ServerSettings, SseSettings, TelemetrySettings } from "./snapshot.ts";
+import type { AuthThrottleSettings, ServerLimits, ServerSettings, SseSettings, TelemetrySettings } from "./snapshot.ts";
 
 const PATH = "/server";
 
@@ -23,6 +23,8 @@ export function compileServer(context: CompileContext, config: ServerConfig): Se
     limits: compileLimits(context, config.limits ?? {}),
     sse: compileSse(context, config.sse ?? {}),
     frontEnd: config.frontEnd ?? CONFIG_DEFAULTS.frontEnd,
+    trustedProxies: config.trustedProxies ?? Object.freeze([]),
+    authThrottle: compileThrottle(context, config.authThrottle ?? {}),
     shutdownMs: compileDuration(context, pointer(PATH, "shutdown"), config.shutdown ?? CONFIG_DEFAULTS.shutdown),
   });
 }
@@ -52,6 +54,17 @@ function compileSse(context: CompileContext, config: NonNullable<ServerConfig["s
       config.keepAlive ?? CONFIG_DEFAULTS.keepAlive,
     ),
     maxRecordBytes: compileSize(context, pointer(path, "maxRecord"), config.maxRecord ?? CONFIG_DEFAULTS.maxRecord),
+  });
+}
+
+function compileThrottle(
+  context: CompileContext,
+  config: NonNullable<ServerConfig["authThrottle"]>,
+): AuthThrottleSettings | null {
+  if (config === "off") return null;
+  return Object.freeze({
+    failures: config.failures ?? CONFIG_DEFAULTS.throttleFailures,
+    windowMs: compileDuration(context, pointer(PATH, "authThrottle", "per"), config.per ?? CONFIG_DEFAULTS.throttlePer),
   });
 }
 

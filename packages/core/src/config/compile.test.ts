@@ -105,8 +105,22 @@ describe("compileConfig", () => {
       },
       sse: { keepAliveMs: 15_000, maxRecordBytes: 16_777_216 },
       frontEnd: "wire",
+      trustedProxies: [],
+      authThrottle: { failures: 20, windowMs: 60_000 },
       shutdownMs: 30_000,
     });
+    expect(snapshot.ledger).toEqual({
+      store: null,
+      durability: null,
+      dataDir: null,
+      hold: "expected",
+      unpriced: "refuse",
+      onFull: "refuse",
+    });
+    expect(snapshot.counters).toEqual({ kind: "local" });
+    expect(snapshot.limits).toEqual({ global: [], eachEndUser: [] });
+    expect(snapshot.prices).toEqual({ rows: [], fileRows: [] });
+    expect(snapshot.owners.size).toBe(0);
     expect(snapshot.telemetry).toEqual({ logLevel: "info", requestLog: true });
     const model = snapshot.models[0];
     expect(model).toMatchObject({
@@ -278,6 +292,8 @@ describe("compileConfig", () => {
         tags: ["t"],
         models: ["chat"],
         debug: true,
+        isTrusted: false,
+        limits: [],
         isDisabled: false,
         expiresMs: Date.UTC(2030, 0, 31),
       },
@@ -288,10 +304,91 @@ describe("compileConfig", () => {
         tags: [],
         models: [],
         debug: false,
+        isTrusted: false,
+        limits: [],
         isDisabled: true,
         expiresMs: null,
       },
     ]);
+  });
+
+  it("keeps limits and prices as they are written, by whose they are", () => {
+    const limits = [{ usd: 0.1, per: "day" }];
+    const snapshot = snapshotOf({
+      ...base,
+      models: {
+        chat: {
+          limits,
+          deployments: [
+            { id: "a", provider: "main", model: "x", limits, prices: { input: 1, output: 2 } },
+            {
+              id: "b",
+              provider: "main",
+              model: "y",
+              prices: [{ model: "y-*", input: 3, output: 4, day: "2026-11-30" }],
+            },
+          ],
+        },
+      },
+      owners: { team: { limits } },
+      keys: [{ name: "app", hash: "env:HASH", models: [], trusted: true, limits }],
+      limits: { eachEndUser: limits },
+      prices: { rows: [{ model: "z", input: 5, output: 6 }] },
+    });
+    expect(snapshot.models[0]?.limits).toEqual(limits);
+    expect(snapshot.deployments.get("a")).toMatchObject({ limits, prices: [{ model: "*", input: 1, output: 2 }] });
+    expect(snapshot.deployments.get("b")).toMatchObject({ limits: [], prices: [{ model: "y-*", day: "2026-11-30" }] });
+    expect(snapshot.owners.get("team")).toEqual({ id: "team", limits, eachKey: [] });
+    expect([...snapshot.keys.values()]).toMatchObject([{ id: "app", isTrusted: true, limits }]);
+    expect(snapshot.limits).toEqual({ global: [], eachEndUser: limits });
+    expect(snapshot.prices).toEqual({ rows: [{ model: "z", input: 5, output: 6 }], fileRows: [] });
+  });
+
+  it("resolves paths and secrets of the ledger, and shows no secret", () => {
+    const result = compileConfig(
+      {
+        ...base,
+        ledger: { store: { kind: "postgres", url: "env:KEY" }, durability: "store", dataDir: "data" },
+        counters: { kind: "valkey", url: "env:KEY", timeout: "1s" },
+        prices: { file: "p.yaml" },
+      },
+      {
+        registry,
+        generation: 1,
+        validator,
+        resolveSecret,
+        folder: {
+          resolve: (path) => `/etc/${path}`,
+          readPrices: (path) => ({ ok: true, rows: [{ model: path, input: 1, output: 1 }] }),
+        },
+      },
+    );
+    if (!result.ok) throw new Error(JSON.stringify(result.problems));
+    const { ledger, counters, prices } = result.snapshot;
+    expect([ledger, counters]).toMatchObject([
+      { store: { kind: "postgres", schema: "dragoman" }, durability: "store", dataDir: "/etc/data" },
+      { kind: "valkey", prefix: "dragoman", onDown: "open", timeoutMs: 1000 },
+    ]);
+    expect(ledger.store?.kind === "postgres" && ledger.store.url.text).toBe("hunter2");
+    expect(counters.kind === "valkey" && counters.url.text).toBe("hunter2");
+    expect(JSON.stringify([ledger, counters])).not.toContain("hunter2");
+    expect(prices.fileRows).toEqual([{ model: "p.yaml", input: 1, output: 1 }]);
+  });
+
+  it("puts what a check of its caller finds behind its own problems, and asks it only of what the schema takes", () => {
+    const seen: GatewayConfig[] = [];
+    const check = (config: GatewayConfig): readonly [{ readonly path: string; readonly message: string }] => {
+      seen.push(config);
+      return [{ path: "/server", message: "is odd" }];
+    };
+    const problemsOf = (config: unknown): readonly string[] => {
+      const result = compileConfig(config, { registry, generation: 1, validator, resolveSecret, check });
+      return result.ok ? [] : result.problems.map(({ path }) => path);
+    };
+    expect(problemsOf(base)).toEqual(["/server"]);
+    expect(problemsOf({ ...base, server: { maxBody: "9GiB" } })).toEqual(["/server/maxBody", "/server"]);
+    expect(problemsOf({ version: 3 })).not.toContain("/server");
+    expect(seen).toHaveLength(2);
   });
 
   it("does without secrets where the resolver gives null", () => {
@@ -496,6 +593,51 @@ describe("compileConfig", () => {
         b: { deployments: [{ id: "i", provider: "main", model: "y" }] },
       }),
       problems: [["/models/b", /"i" stands for main\/y here and for main\/x elsewhere/]],
+    },
+    {
+      name: "a deployment id with limits and prices of two kinds",
+      input: models({
+        a: { deployments: [{ id: "i", provider: "main", model: "x", limits: [{ requests: 1, per: "day" }] }] },
+        b: { deployments: [{ id: "i", provider: "main", model: "x", prices: { input: 1, output: 1 } }] },
+        c: { deployments: [{ id: "i", provider: "main", model: "x", limits: [{ requests: 2, per: "day" }] }] },
+        d: { deployments: [{ id: "i", provider: "main", model: "x", prices: { input: 1, output: 2 } }] },
+        e: { deployments: [{ id: "i", provider: "main", model: "x" }] },
+      }),
+      problems: [
+        ["/models/c", /"i" has other limits here than elsewhere/],
+        ["/models/d", /"i" has other prices here than elsewhere/],
+      ],
+    },
+    {
+      name: "members of another kind of store and counter",
+      input: {
+        ...base,
+        ledger: { store: { kind: "memory", file: "x", schema: "y" } },
+        counters: { kind: "local", url: "env:KEY" },
+      },
+      problems: [
+        ["/ledger/store/file", /no meaning with the kind "memory"/],
+        ["/ledger/store/schema", /no meaning/],
+        ["/counters/url", /no meaning with the kind "local"/],
+      ],
+    },
+    {
+      name: "a store and counters without their URL",
+      input: { ...base, ledger: { store: { kind: "postgres" } }, counters: { kind: "valkey" } },
+      problems: [
+        ["/ledger/store", /must have the member "url"/],
+        ["/counters", /must have the member "url"/],
+      ],
+    },
+    {
+      name: "a journal for a store that forgets",
+      input: { ...base, ledger: { store: { kind: "memory" }, durability: "journal" } },
+      problems: [["/ledger/durability", /"journal" needs a store that outlasts the process/]],
+    },
+    {
+      name: "a price file where no file can be read",
+      input: { ...base, prices: { file: "prices.yaml" } },
+      problems: [["/prices/file", /files cannot be read here/]],
     },
     {
       name: "a duration that is too long",

@@ -3,12 +3,16 @@
  * nothing is thrown, and the configuration that was given is neither kept nor changed.
  */
 import type { DialectRegistry } from "../dialect/index.ts";
+import { canonicalKey } from "./canonical-key.ts";
 import type { CompileContext } from "./compile-context.ts";
-import { compileKeys } from "./compile-key.ts";
+import { compileKeys, compileOwners } from "./compile-key.ts";
+import { compileCounters, compileLedger } from "./compile-ledger.ts";
 import { compileModel } from "./compile-model.ts";
+import { compilePrices } from "./compile-prices.ts";
 import { compileProvider } from "./compile-provider.ts";
 import type { CompiledProvider } from "./compile-provider.ts";
 import { compileServer, compileTelemetry } from "./compile-server.ts";
+import type { ConfigFolder } from "./config-folder.ts";
 import { deepFreeze, freezeMap } from "./freeze.ts";
 import type { GatewayConfig } from "./gateway-config.ts";
 import { copyJson } from "./json-copy.ts";
@@ -27,6 +31,10 @@ export interface CompileOptions {
   readonly generation: number;
   /** Resolves `env:` and `file:` references; without it they are problems. */
   readonly resolveSecret?: SecretResolver;
+  /** Resolves paths and reads the price file; without it paths stay as they are and a price file is a problem. */
+  readonly folder?: ConfigFolder;
+  /** Finds what only other parts know to be wrong, in a configuration that the schema takes. */
+  readonly check?: (config: GatewayConfig) => readonly ConfigProblem[];
   /** One that the caller keeps, so that the schema is compiled once. */
   readonly validator?: ConfigValidator;
 }
@@ -45,13 +53,18 @@ export function compileConfig(config: unknown, options: CompileOptions): Compile
   const context: CompileContext = {
     registry: options.registry,
     resolveSecret: options.resolveSecret ?? null,
+    folder: options.folder ?? null,
     list: new ProblemList(),
   };
   // The schema check above earns the cast.
-  return compileChecked(context, deepFreeze(copy.value as GatewayConfig), options.generation);
+  const checked = deepFreeze(copy.value as GatewayConfig);
+  const snapshot = compileChecked(context, checked, options.generation);
+  const problems = [...context.list.problems, ...(options.check?.(checked) ?? [])];
+  return snapshot === null || problems.length > 0 ? { ok: false, problems } : { ok: true, snapshot };
 }
 
-function compileChecked(context: CompileContext, config: GatewayConfig, generation: number): CompileResult {
+/** The snapshot; null where the context's list has got problems. */
+function compileChecked(context: CompileContext, config: GatewayConfig, generation: number): Snapshot | null {
   const server = compileServer(context, config.server ?? {});
   const telemetry = compileTelemetry(config.telemetry ?? {});
   const compiled = new Map<string, CompiledProvider | null>();
@@ -61,7 +74,10 @@ function compileChecked(context: CompileContext, config: GatewayConfig, generati
   checkAliases(context, templates);
   checkDeploymentIds(context, templates);
   const keys = compileKeys(context, config.keys ?? []);
-  if (context.list.problems.length > 0) return { ok: false, problems: context.list.problems };
+  const prices = compilePrices(context, config.prices ?? {});
+  const ledger = compileLedger(context, config.ledger ?? {});
+  const counters = compileCounters(context, config.counters ?? { kind: "local" });
+  if (context.list.problems.length > 0) return null;
   const index = new ModelIndex(templates);
   const providers = new Map<string, Provider>();
   for (const [id, each] of compiled) if (each !== null) providers.set(id, each.provider);
@@ -73,9 +89,17 @@ function compileChecked(context: CompileContext, config: GatewayConfig, generati
     deployments: index.deployments,
     models: index.models,
     keys,
+    owners: compileOwners(config.owners ?? {}),
+    limits: Object.freeze({
+      global: config.limits?.global ?? Object.freeze([]),
+      eachEndUser: config.limits?.eachEndUser ?? Object.freeze([]),
+    }),
+    prices,
+    ledger,
+    counters,
     findModel: (name) => index.find(name),
   };
-  return { ok: true, snapshot: Object.freeze(snapshot) };
+  return Object.freeze(snapshot);
 }
 
 function checkAliases(context: CompileContext, models: readonly ModelTemplate[]): void {
@@ -95,18 +119,24 @@ function checkAliases(context: CompileContext, models: readonly ModelTemplate[])
   }
 }
 
-/** Health and accounts are kept by id, so one id names one upstream model wherever it stands. */
+/** Health and accounts are kept by id, so one id names one upstream model, with one set of limits and prices, wherever it stands. */
 function checkDeploymentIds(context: CompileContext, models: readonly ModelTemplate[]): void {
-  const upstreams = new Map<string, string>();
+  const known = new Map<string, string>();
   for (const { name, tiers } of models)
-    for (const { id, source, model } of tiers.flat()) {
+    for (const { id, source, model, limits, prices } of tiers.flat()) {
+      /** Whether this was said of the id before, in other words. */
+      const differs = (what: string, value: string): string | null => {
+        const other = known.get(`${what} ${id}`) ?? value;
+        known.set(`${what} ${id}`, other);
+        return other === value ? null : other;
+      };
+      const report = (message: string): void => context.list.add(pointer("/models", name), message);
       const upstream = `${source.provider.id}/${model}`;
-      const other = upstreams.get(id);
-      if (other !== undefined && other !== upstream)
-        context.list.add(
-          pointer("/models", name),
-          `the deployment id "${id}" stands for ${upstream} here and for ${other} elsewhere; ids are unique`,
-        );
-      upstreams.set(id, other ?? upstream);
+      const other = differs("upstream", upstream);
+      if (other !== null)
+        report(`the deployment id "${id}" stands for ${upstream} here and for ${other} elsewhere; ids are unique`);
+      for (const [what, list] of [["limits", limits] as const, ["prices", prices] as const])
+        if (list.length > 0 && differs(what, canonicalKey(list)) !== null)
+          report(`the deployment "${id}" has other ${what} here than elsewhere; state them in one place`);
     }
 }

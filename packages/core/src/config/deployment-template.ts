@@ -8,6 +8,8 @@ import type { DialectId } from "../ir/index.ts";
 import { canonicalKey } from "./canonical-key.ts";
 import type { CompiledProvider } from "./compile-provider.ts";
 import { deepFreeze, freezeMap } from "./freeze.ts";
+import type { LimitConfig } from "./limit-config.ts";
+import type { PriceRow } from "./price-row.ts";
 import type { Deployment, DisconnectPolicy, Timeouts } from "./snapshot.ts";
 
 /** The parts that do not depend on the upstream model. */
@@ -22,6 +24,8 @@ export interface DeploymentTemplate {
   readonly disconnect: DisconnectPolicy;
   readonly timeouts: Timeouts;
   readonly lossyAllow: ReadonlySet<string>;
+  readonly limits: readonly LimitConfig[];
+  readonly prices: readonly PriceRow[];
   readonly options: Readonly<Record<string, unknown>>;
 }
 
@@ -54,6 +58,8 @@ export function createDeployment(template: DeploymentTemplate, model: string): D
     disconnect: template.disconnect,
     timeouts: template.timeouts,
     lossyAllow: template.lossyAllow,
+    limits: template.limits,
+    prices: template.prices,
     options: template.options,
   });
 }

@@ -14,6 +14,13 @@ export const ACCEPTED: readonly GatewayConfig[] = [
       },
     },
   },
+  {
+    ...base,
+    owners: { team: { limits: [{ usd: 1, per: "day" }] } },
+    ledger: { store: { kind: "postgres", url: "env:URL" }, durability: "store" },
+    counters: { kind: "valkey", url: "env:URL", onDown: "closed", timeout: "1s" },
+    prices: { rows: [{ model: "m", input: 1, output: 1 }] },
+  },
 ];
 
 export const REFUSED: readonly GatewayConfig[] = [
@@ -33,4 +40,10 @@ export const REFUSED: readonly GatewayConfig[] = [
   { ...base, models: { chat: { deployments: [{ provider: "main", model: "x", capabilities: { fly: true } }] } } },
   // @ts-expect-error a profile without base
   { ...base, providers: { main: { kind: "plain", profile: { maxTokensField: "max_tokens" } } } },
+  // @ts-expect-error a store of another kind's member
+  { ...base, ledger: { store: { kind: "memory", file: "x" } } },
+  // @ts-expect-error counters on a server without its URL
+  { ...base, counters: { kind: "valkey" } },
+  // @ts-expect-error a price of no model in the table
+  { ...base, prices: { rows: [{ input: 1, output: 1 }] } },
 ];

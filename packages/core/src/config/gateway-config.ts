@@ -1,15 +1,10 @@
 /** The source form of the configuration as TypeScript sees it, so that an embedding host gets its mistakes at compile time. */
 import type { CapabilityOverrides } from "../dialect/index.ts";
+import type { CountersConfig, LedgerConfig } from "./ledger-settings.ts";
+import type { GatewayLimitsConfig, LimitConfig, OwnerConfig } from "./limit-config.ts";
+import type { DeploymentPrice, PricesConfig } from "./price-row.ts";
 import type { DebugHeaders, TelemetrySettings } from "./snapshot.ts";
-
-/** A duration such as `10s`, `5m` or `250ms`. */
-export type DurationText = `${number}${"ms" | "s" | "m" | "h" | "d"}`;
-
-/** A number of bytes, or a size such as `32MiB`. */
-export type SizeText = number | `${number}${"B" | "kB" | "KB" | "KiB" | "MB" | "MiB" | "GB" | "GiB"}`;
-
-/** A secret: `env:NAME`, `file:PATH`, or the secret itself. */
-export type SecretText = string;
+import type { DurationText, SecretText, SizeText } from "./value-texts.ts";
 
 /** Configuration version 1. The JSON Schema is the reference; this type accepts no more than it. */
 export interface GatewayConfig {
@@ -18,7 +13,12 @@ export interface GatewayConfig {
   readonly server?: ServerConfig;
   readonly providers: Readonly<Record<string, ProviderConfig>>;
   readonly models: Readonly<Record<string, ModelConfig | readonly string[]>>;
+  readonly owners?: Readonly<Record<string, OwnerConfig>>;
   readonly keys?: readonly KeyConfig[];
+  readonly limits?: GatewayLimitsConfig;
+  readonly prices?: PricesConfig;
+  readonly ledger?: LedgerConfig;
+  readonly counters?: CountersConfig;
   readonly telemetry?: Partial<TelemetrySettings>;
 }
 
@@ -39,6 +39,8 @@ export interface ServerConfig {
   };
   readonly sse?: { readonly keepAlive?: DurationText | "off"; readonly maxRecord?: SizeText };
   readonly frontEnd?: "node" | "wire";
+  readonly trustedProxies?: readonly string[];
+  readonly authThrottle?: { readonly failures?: number; readonly per?: DurationText } | "off";
   readonly shutdown?: DurationText;
 }
 
@@ -61,6 +63,7 @@ export interface ModelConfig {
   readonly attempts?: number;
   readonly timeouts?: TimeoutsConfig;
   readonly lossy?: LossyConfig;
+  readonly limits?: readonly LimitConfig[];
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
@@ -75,6 +78,8 @@ export interface DeploymentConfig {
   readonly disconnect?: { readonly mode?: "drain" | "cancel"; readonly maxMs?: number; readonly maxBytes?: SizeText };
   readonly timeouts?: TimeoutsConfig;
   readonly lossy?: LossyConfig;
+  readonly limits?: readonly LimitConfig[];
+  readonly prices?: DeploymentPrice | readonly DeploymentPrice[];
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
@@ -102,4 +107,6 @@ export interface KeyConfig {
   readonly expires?: string;
   readonly disabled?: boolean;
   readonly debug?: boolean;
+  readonly trusted?: boolean;
+  readonly limits?: readonly LimitConfig[];
 }

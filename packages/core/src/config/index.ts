@@ -7,31 +7,46 @@ export type { JsonSchema } from "./schema-values.ts";
 export { GenerationHolder } from "./generation.ts";
 export { isModelAllowed } from "./glob.ts";
 export { suggest } from "./suggest.ts";
-export { pointerTokens } from "./problem.ts";
+export { pointer, pointerTokens } from "./problem.ts";
+export type { ConfigFolder, PriceFileReading } from "./config-folder.ts";
+export { Secret } from "./secret.ts";
+export type { GatewayLimitsConfig, LimitConfig, OwnerConfig } from "./limit-config.ts";
+export type { DeploymentPrice, PriceRates, PriceRow, PricesConfig, PriceTier } from "./price-row.ts";
+export type {
+  CountersConfig,
+  CounterSettings,
+  Durability,
+  LedgerConfig,
+  LedgerSettings,
+  StoreConfig,
+  StoreSettings,
+} from "./ledger-settings.ts";
 export type { SecretReference, SecretResolution, SecretResolver } from "./secret-reference.ts";
 export { Credential } from "./credential.ts";
 export type { UpstreamOrigin } from "./upstream-origin.ts";
+export type { DurationText, SecretText, SizeText } from "./value-texts.ts";
 export type { ConfigProblem } from "./problem.ts";
 export type {
   DeploymentConfig,
-  DurationText,
   GatewayConfig,
   KeyConfig,
   LossyConfig,
   ModelConfig,
   ProviderConfig,
-  SecretText,
   ServerConfig,
-  SizeText,
   TimeoutsConfig,
 } from "./gateway-config.ts";
 export type {
+  AuthThrottleSettings,
   CredentialHeader,
   DebugHeaders,
   Deployment,
   DisconnectPolicy,
+  GatewayLimits,
   KeyRecord,
   Model,
+  OwnerRecord,
+  PriceSettings,
   Provider,
   ResolvedModel,
   ServerLimits,

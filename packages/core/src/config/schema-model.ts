@@ -4,6 +4,7 @@ import { CONFIG_DEFAULTS } from "./defaults.ts";
 import { MAX_DURATION_MS } from "./duration.ts";
 import type { TimeoutsConfig } from "./gateway-config.ts";
 import { CAPABILITIES_SCHEMA } from "./schema-capabilities.ts";
+import { DEPLOYMENT_PRICES_SCHEMA } from "./schema-prices.ts";
 import { closed, refer } from "./schema-values.ts";
 import type { JsonSchema } from "./schema-values.ts";
 
@@ -77,6 +78,8 @@ const deployment: JsonSchema = closed(
     ),
     timeouts: timeouts("Time limits of this deployment; what is absent is the model's.", false),
     lossy: refer("lossy", { description: "What a translation for this deployment may drop. Default: the model's." }),
+    limits: refer("limits", { description: "Limits of this deployment, whatever model uses it.", default: [] }),
+    prices: DEPLOYMENT_PRICES_SCHEMA,
     options: refer("options", {
       description: "Options for this deployment, laid over the model's and the provider's.",
       default: {},
@@ -110,6 +113,10 @@ const longForm = closed({
   lossy: refer("lossy", {
     description: "What a translation for this model may drop.",
     default: { allow: DEFAULT_LOSSY_ALLOW },
+  }),
+  limits: refer("limits", {
+    description: "Limits of this model. In a glob each name has them for itself.",
+    default: [],
   }),
   options: refer("options", { description: "Options for this model, laid over the provider's.", default: {} }),
 });

@@ -28,11 +28,21 @@ const resolve = (node: Node): Node => {
   return name === undefined ? node : { ...definitions[name], ...node };
 };
 
-/** Every member of the schema by its path in the page: `<name>` for names that the user chooses, `[]` for items of lists. */
+/**
+ * Every member of the schema by its path in the page: `<name>` for names that the user chooses, `[]` for items of lists. Members of
+ * a definition that several places share are there once, under the definition's name.
+ */
 const membersOf = (schema: Node): ReadonlyMap<string, Member> => {
   const members = new Map<string, Member>();
-  const walk = (reference: Node, path: string): void => {
-    const node = resolve(reference);
+  const shared = new Set<string>();
+  const walk = (node: Node, path: string): void => {
+    const definition = node.$ref?.split("/").at(-1);
+    if (definition !== undefined) {
+      if (shared.has(definition)) return;
+      shared.add(definition);
+      walk(definitions[definition] ?? {}, `<${definition}>`);
+      return;
+    }
     for (const [name, member] of Object.entries(node.properties ?? {})) {
       const at = path === "" ? name : `${path}.${name}`;
       const { default: value } = resolve(member);

@@ -1,96 +1,13 @@
 /** The JSON Schema (draft 2020-12) of the configuration: the one source for the check, the printed schema and the documentation. */
 import { CONFIG_DEFAULTS } from "./defaults.ts";
+import { COUNTERS_SCHEMA, LEDGER_SCHEMA } from "./schema-ledger.ts";
+import { GATEWAY_LIMITS_SCHEMA, LIMITS_DEFINITION, OWNERS_SCHEMA } from "./schema-limits.ts";
 import { MODELS_SCHEMA } from "./schema-model.ts";
+import { PRICE_DEFINITION, PRICES_SCHEMA } from "./schema-prices.ts";
 import { PROVIDERS_SCHEMA } from "./schema-provider.ts";
+import { SERVER_SCHEMA } from "./schema-server.ts";
 import { closed, refer, VALUE_DEFINITIONS } from "./schema-values.ts";
 import type { JsonSchema } from "./schema-values.ts";
-
-const limits = closed(
-  {
-    maxConnections: {
-      type: "integer",
-      minimum: 1,
-      maximum: 1_000_000,
-      description: "Most client connections at a time.",
-      default: CONFIG_DEFAULTS.maxConnections,
-    },
-    maxHead: refer("size", { description: "Largest request head.", default: CONFIG_DEFAULTS.maxHead }),
-    headTimeout: refer("duration", { description: "To receive a request head.", default: CONFIG_DEFAULTS.headTimeout }),
-    bodyTimeout: refer("duration", { description: "To receive a request body.", default: CONFIG_DEFAULTS.bodyTimeout }),
-    idleTimeout: refer("duration", {
-      description: "How long an idle connection stays open; longer than a load balancer's.",
-      default: CONFIG_DEFAULTS.idleTimeout,
-    }),
-    maxQueue: refer("size", {
-      description: "Bytes that may wait for a slow client before its upstream is paused.",
-      default: CONFIG_DEFAULTS.maxQueue,
-    }),
-  },
-  { description: "Bounds of client connections." },
-);
-
-const sse = closed(
-  {
-    keepAlive: refer("durationOrOff", {
-      description: "Silence on a committed stream after which a keep-alive is written.",
-      default: CONFIG_DEFAULTS.keepAlive,
-    }),
-    maxRecord: refer("size", {
-      description: "Largest record of an upstream's stream.",
-      default: CONFIG_DEFAULTS.maxRecord,
-    }),
-  },
-  { description: "Event streams." },
-);
-
-const server = closed(
-  {
-    host: {
-      title: "a host name or address",
-      type: "string",
-      minLength: 1,
-      maxLength: 253,
-      description: "Address that the data port listens on.",
-      default: CONFIG_DEFAULTS.host,
-      examples: ["0.0.0.0"],
-    },
-    port: {
-      type: "integer",
-      minimum: 0,
-      maximum: 65_535,
-      description: "The data port; 0 picks a free one.",
-      default: CONFIG_DEFAULTS.port,
-    },
-    maxBody: refer("size", { description: "Largest request body.", default: CONFIG_DEFAULTS.maxBody }),
-    maxHeldResponseBytes: refer("size", {
-      description: "A whole (not streamed) answer is held up to this size, so that another deployment can still serve.",
-      default: CONFIG_DEFAULTS.maxHeldResponseBytes,
-    }),
-    headers: closed(
-      {
-        debug: {
-          enum: ["off", "key", "on"],
-          description: "Diagnostic answer headers: for nobody, for keys with debug, or for everybody.",
-          default: CONFIG_DEFAULTS.debugHeaders,
-        },
-      },
-      { description: "Answer headers." },
-    ),
-    limits,
-    sse,
-    frontEnd: {
-      description:
-        "HTTP front end: `wire` is our own, strict and cheap, `node` is Node's own server made strict. Read at the start.",
-      enum: ["wire", "node"],
-      default: CONFIG_DEFAULTS.frontEnd,
-    },
-    shutdown: refer("duration", {
-      description: "How long a shutdown waits for running exchanges.",
-      default: CONFIG_DEFAULTS.shutdown,
-    }),
-  },
-  { description: "The data port." },
-);
 
 const key = closed(
   {
@@ -129,6 +46,12 @@ const key = closed(
       description: "Shows diagnostic headers and deployment names to this key.",
       default: false,
     },
+    trusted: {
+      type: "boolean",
+      description: "May name the end user and further tags in x-dragoman-user and x-dragoman-tags.",
+      default: false,
+    },
+    limits: refer("limits", { description: "Limits of this key.", default: [] }),
   },
   { required: ["name", "hash", "models"] },
 );
@@ -157,13 +80,18 @@ export const CONFIG_SCHEMA: JsonSchema = Object.freeze({
     {
       $schema: { type: "string", description: "For editors; ignored." },
       version: { const: 1, description: "Version of this format." },
-      server,
+      server: SERVER_SCHEMA,
       providers: PROVIDERS_SCHEMA,
       models: MODELS_SCHEMA,
+      owners: OWNERS_SCHEMA,
       keys: { type: "array", items: key, description: "Virtual keys, known by their hashes.", default: [] },
+      limits: GATEWAY_LIMITS_SCHEMA,
+      prices: PRICES_SCHEMA,
+      ledger: LEDGER_SCHEMA,
+      counters: COUNTERS_SCHEMA,
       telemetry,
     },
     { required: ["version", "providers", "models"] },
   ),
-  $defs: VALUE_DEFINITIONS,
+  $defs: { ...VALUE_DEFINITIONS, limits: LIMITS_DEFINITION, price: PRICE_DEFINITION },
 });

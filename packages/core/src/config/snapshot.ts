@@ -5,6 +5,9 @@
 import type { Capabilities, HeaderList, Profile, ProviderKind } from "../dialect/index.ts";
 import type { DialectId } from "../ir/index.ts";
 import type { Credential } from "./credential.ts";
+import type { CounterSettings, LedgerSettings } from "./ledger-settings.ts";
+import type { LimitConfig } from "./limit-config.ts";
+import type { PriceRow } from "./price-row.ts";
 import type { UpstreamOrigin } from "./upstream-origin.ts";
 
 /** Who sees diagnostic headers: nobody, keys with `debug`, or everybody. */
@@ -22,8 +25,18 @@ export interface ServerSettings {
   readonly sse: SseSettings;
   /** Which HTTP front end a standalone server uses; a host that embeds the gateway brings its own. */
   readonly frontEnd: "node" | "wire";
+  /** Addresses and blocks of them (CIDR) as they are written; the front ends' side reads them. */
+  readonly trustedProxies: readonly string[];
+  /** Null = off. */
+  readonly authThrottle: AuthThrottleSettings | null;
   /** How long a shutdown waits for running exchanges. */
   readonly shutdownMs: number;
+}
+
+/** When failed authentications of one address are answered with 429. */
+export interface AuthThrottleSettings {
+  readonly failures: number;
+  readonly windowMs: number;
 }
 
 /** Bounds of client connections and of what one exchange may buffer. */
@@ -116,6 +129,10 @@ export interface Deployment {
   readonly disconnect: DisconnectPolicy;
   readonly timeouts: Timeouts;
   readonly lossyAllow: ReadonlySet<string>;
+  /** Limits as they are written. Of deployments that share an id the ones of any count for all. */
+  readonly limits: readonly LimitConfig[];
+  /** Prices as they are written, over those of every table. */
+  readonly prices: readonly PriceRow[];
   /** The provider's options under the model's under the deployment's. */
   readonly options: Readonly<Record<string, unknown>>;
 }
@@ -134,6 +151,8 @@ export interface Model {
   readonly attempts: number;
   readonly timeouts: Timeouts;
   readonly lossyAllow: ReadonlySet<string>;
+  /** In a glob model each name has them for itself. */
+  readonly limits: readonly LimitConfig[];
   readonly options: Readonly<Record<string, unknown>>;
 }
 
@@ -157,9 +176,33 @@ export interface KeyRecord {
   /** Globs over public model names; `["*"]` = all. */
   readonly models: readonly string[];
   readonly debug: boolean;
+  /** May name end users and tags in headers. */
+  readonly isTrusted: boolean;
+  readonly limits: readonly LimitConfig[];
   readonly isDisabled: boolean;
   /** Milliseconds since 1970; from then on the key is nobody's. Null = never. */
   readonly expiresMs: number | null;
+}
+
+/** Who answers for keys. */
+export interface OwnerRecord {
+  readonly id: string;
+  /** Of all its keys together. */
+  readonly limits: readonly LimitConfig[];
+  /** Of each of its keys. */
+  readonly eachKey: readonly LimitConfig[];
+}
+
+/** Limits of the gateway itself. */
+export interface GatewayLimits {
+  readonly global: readonly LimitConfig[];
+  readonly eachEndUser: readonly LimitConfig[];
+}
+
+/** The operator's prices: rows of the configuration win over those of its price file. */
+export interface PriceSettings {
+  readonly rows: readonly PriceRow[];
+  readonly fileRows: readonly PriceRow[];
 }
 
 /** One generation of the configuration. */
@@ -174,6 +217,12 @@ export interface Snapshot {
   readonly models: readonly Model[];
   /** By the SHA-256 of the key, lower-case hexadecimal. */
   readonly keys: ReadonlyMap<string, KeyRecord>;
+  /** By name. Keys may name owners that are not here. */
+  readonly owners: ReadonlyMap<string, OwnerRecord>;
+  readonly limits: GatewayLimits;
+  readonly prices: PriceSettings;
+  readonly ledger: LedgerSettings;
+  readonly counters: CounterSettings;
   /** Looks a public name up: exact name, then alias, then the longest glob. Null = no such model. */
   findModel(name: string): ResolvedModel | null;
 }

@@ -45,6 +45,8 @@ describe("ConfigValidator", () => {
           maxQueue: "64KiB",
         },
         sse: { keepAlive: "off", maxRecord: "1MiB" },
+        trustedProxies: ["10.0.0.0/8", "::1"],
+        authThrottle: { failures: 5, per: "10s" },
         shutdown: "5s",
       },
       providers: {
@@ -72,9 +74,16 @@ describe("ConfigValidator", () => {
               disconnect: { mode: "drain", maxMs: 0, maxBytes: "1MiB" },
               timeouts: { connect: "1s", commitAfter: "15s" },
               lossy: { allow: [] },
+              limits: [{ requests: 1, per: "10m" }],
+              prices: [
+                { input: 0, output: 0 },
+                { from: "2027-01-01", input: 1, output: 1 },
+              ],
               options: {},
             },
+            { id: "b", provider: "main", model: "small", prices: { input: 1, output: 2, cacheWrite: 3 } },
           ],
+          limits: [{ usd: 1, per: "day" }],
           strategy: "weighted",
           attempts: 3,
           timeouts: { firstContent: "off", idle: "1m", total: "5m" },
@@ -93,8 +102,45 @@ describe("ConfigValidator", () => {
           expires: "2030-01-31T12:00:00Z",
           disabled: false,
           debug: true,
+          trusted: true,
+          limits: [{ requests: 600, per: "minute" }, { parallel: 8 }],
         },
       ],
+      owners: {
+        "team-a": { limits: [{ usd: 2000, per: "month", alertAt: [0.8, 1] }], eachKey: [{ usd: 0.5, per: "30s" }] },
+      },
+      limits: { global: [{ tokens: 1, per: "hour" }], eachEndUser: [{ inputTokens: 0, outputTokens: 0, per: "week" }] },
+      prices: {
+        file: "prices.yaml",
+        rows: [
+          {
+            model: "large-*",
+            from: "2026-01-01",
+            input: 1,
+            output: 2.5,
+            cacheRead: 0.1,
+            cacheWrite: { 300: 1.25, 3600: 2 },
+            inputAudio: 1,
+            inputImage: 1,
+            reasoning: 1,
+            outputAudio: 1,
+            perRequest: 0.001,
+            serverTools: { search: 0.01 },
+            tiers: [{ aboveInputTokens: 200_000, input: 2, output: 5 }],
+            source: "contract",
+            day: "2026-11-30",
+          },
+        ],
+      },
+      ledger: {
+        store: { kind: "postgres", url: "env:URL", schema: "x" },
+        durability: "strict",
+        dataDir: "data",
+        hold: "worst",
+        unpriced: "allow",
+        onFull: "continue",
+      },
+      counters: { kind: "valkey", url: "env:URL", prefix: "p", onDown: "closed", timeout: "1s" },
       telemetry: { logLevel: "debug", requestLog: false },
     };
     expect(validator.validate(full)).toEqual([]);
@@ -134,7 +180,70 @@ describe("ConfigValidator", () => {
       input: { ...base, server: { "a/b~c": 1 } },
       path: "/server/a~1b~0c",
       message:
-        'unknown member "a/b~c"; known here: host, port, maxBody, maxHeldResponseBytes, headers, limits, sse, frontEnd, shutdown',
+        'unknown member "a/b~c"; known here: host, port, maxBody, maxHeldResponseBytes, headers, limits, sse, frontEnd, trustedProxies, authThrottle, shutdown',
+    },
+    {
+      name: "an unknown member of a limit",
+      input: { ...base, limits: { global: [{ token: 1, per: "day" }] } },
+      path: "/limits/global/0/token",
+      message: 'unknown member "token"; did you mean "tokens"?',
+      suggestion: "tokens",
+    },
+    {
+      name: "an unknown window",
+      input: { ...base, owners: { team: { eachKey: [{ usd: 1, per: "year" }] } } },
+      path: "/owners/team/eachKey/0/per",
+      message:
+        'must be minute, hour, day, week, month, or a duration of at most an hour, such as "minute" or "month" or "10m"',
+    },
+    {
+      name: "an alert beyond the limit",
+      input: { ...base, limits: { global: [{ usd: 1, per: "day", alertAt: [1.5] }] } },
+      path: "/limits/global/0/alertAt/0",
+      message: "must be <= 1",
+    },
+    {
+      name: "a misspelt member of a deployment's only price",
+      input: {
+        ...base,
+        models: {
+          m: { deployments: [{ provider: "main", model: "x", prices: { input: 1, output: 1, cacheRaed: 1 } }] },
+        },
+      },
+      path: "/models/m/deployments/0/prices/cacheRaed",
+      message: 'unknown member "cacheRaed"; did you mean "cacheRead"?',
+      suggestion: "cacheRead",
+    },
+    {
+      name: "a price of a list without output",
+      input: { ...base, models: { m: { deployments: [{ provider: "main", model: "x", prices: [{ input: 1 }] }] } } },
+      path: "/models/m/deployments/0/prices/0",
+      message: 'must have the member "output"',
+    },
+    {
+      name: "a price of no model in the table",
+      input: { ...base, prices: { rows: [{ input: 1, output: 1 }] } },
+      path: "/prices/rows/0",
+      message: 'must have the member "model"',
+    },
+    {
+      name: "a time to live in words",
+      input: { ...base, prices: { rows: [{ model: "m", input: 1, output: 1, cacheWrite: { "5m": 1 } }] } },
+      path: "/prices/rows/0/cacheWrite/5m",
+      message: "the name must be a number of seconds",
+    },
+    {
+      name: "an unknown store",
+      input: { ...base, ledger: { store: { kind: "postgresql" } } },
+      path: "/ledger/store/kind",
+      message: 'must be one of "memory", "sqlite", "postgres"; did you mean "postgres"?',
+      suggestion: "postgres",
+    },
+    {
+      name: "a throttle that is on",
+      input: { ...base, server: { authThrottle: "on" } },
+      path: "/server/authThrottle",
+      message: 'must be an object of failures and per, or "off", such as {"failures":20,"per":"1m"} or "off"',
     },
     {
       name: "a port that is too high",
@@ -372,5 +481,23 @@ describe("CONFIG_SCHEMA", () => {
       }
     });
     expect(checked).toBeGreaterThan(20);
+  });
+});
+
+describe("validatePrices", () => {
+  it.each<{ readonly name: string; readonly input: unknown; readonly problems: readonly object[] }>([
+    { name: "an empty list", input: [], problems: [] },
+    { name: "a row", input: [{ model: "m", input: 1, output: 2 }], problems: [] },
+    { name: "no list", input: {}, problems: [{ path: "", message: "must be a list of prices" }] },
+    {
+      name: "a misspelt member",
+      input: [{ model: "m", input: 1, ouput: 2 }],
+      problems: [
+        { path: "/0", message: 'must have the member "output"' },
+        { path: "/0/ouput", message: 'unknown member "ouput"; did you mean "output"?', suggestion: "output" },
+      ],
+    },
+  ])("judges $name", ({ input, problems }) => {
+    expect(validator.validatePrices(input)).toEqual(problems);
   });
 });

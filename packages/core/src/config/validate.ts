@@ -5,6 +5,7 @@ import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import { pointer, ProblemList } from "./problem.ts";
 import type { ConfigProblem } from "./problem.ts";
 import { CONFIG_SCHEMA } from "./schema.ts";
+import { PRICE_FILE_SCHEMA } from "./schema-prices.ts";
 import { suggest } from "./suggest.ts";
 
 const MAX_LISTED = 12;
@@ -18,23 +19,31 @@ const TYPE_WORDS: ReadonlyMap<string, string> = new Map([
   ["boolean", "true or false"],
 ]);
 
+const createAjv = (): Ajv2020 =>
+  new Ajv2020({ allErrors: true, verbose: true, strict: true, allowUnionTypes: true, logger: false });
+
 /** The compiled schema. Making one takes some 50 ms, so whoever checks often keeps it. */
 export class ConfigValidator {
-  readonly #check: ValidateFunction = new Ajv2020({
-    allErrors: true,
-    verbose: true,
-    strict: true,
-    allowUnionTypes: true,
-    logger: false,
-  }).compile(CONFIG_SCHEMA);
+  readonly #config: ValidateFunction = createAjv().compile(CONFIG_SCHEMA);
+  #prices: ValidateFunction | null = null;
 
   /** Every problem of a JSON value as a configuration, by schema alone; an empty list when there is none. Never throws. */
   validate(value: unknown): readonly ConfigProblem[] {
-    if (this.#check(value)) return [];
-    const list = new ProblemList();
-    for (const error of this.#check.errors ?? []) report(list, error);
-    return list.problems;
+    return check(this.#config, value);
   }
+
+  /** The same for the content of a price file. */
+  validatePrices(value: unknown): readonly ConfigProblem[] {
+    this.#prices ??= createAjv().compile({ ...PRICE_FILE_SCHEMA, $defs: CONFIG_SCHEMA["$defs"] });
+    return check(this.#prices, value);
+  }
+}
+
+function check(isValid: ValidateFunction, value: unknown): readonly ConfigProblem[] {
+  if (isValid(value)) return [];
+  const list = new ProblemList();
+  for (const error of isValid.errors ?? []) report(list, error);
+  return list.problems;
 }
 
 /** What ajv hands out with `verbose`: the schema around the failed keyword. */
@@ -51,7 +60,8 @@ function report(list: ProblemList, error: ErrorObject): void {
   const path = error.propertyName === undefined ? error.instancePath : pointer(error.instancePath, error.propertyName);
   switch (error.keyword) {
     case "propertyNames":
-      // Its inner error says why the name is wrong.
+    case "if":
+      // Their inner errors say what is wrong.
       return;
     case "additionalProperties":
       return reportUnknown(list, error.instancePath, String(params["additionalProperty"]), schema);

@@ -603,6 +603,6 @@ describe("createLimitDirectory", () => {
         keys: { app: [{ usd: -1, per: "day" }] },
         owners: { team: { eachKey: [{ requests: 1, per: "year" }] } },
       }),
-    ).toThrow(/keys\.app: limits\[0\]\.usd.*owners\.team\.eachKey: limits\[0\]\.per/);
+    ).toThrow(/keys\.app\/0\/usd: .*owners\.team\.eachKey\/0\/per: /);
   });
 });

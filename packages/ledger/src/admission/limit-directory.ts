@@ -1,8 +1,8 @@
 /** Whose limits are what. A store or a configuration answers; sets keep their identity until they change. */
 import { GatewayError } from "@dragoman/core";
-import type { Principal } from "@dragoman/core";
+import type { LimitConfig, Principal } from "@dragoman/core";
 
-import { compileLimits, NO_LIMITS, type LimitConfig, type LimitSet } from "../limits/index.ts";
+import { compileLimits, NO_LIMITS, type LimitSet } from "../limits/index.ts";
 
 /** Finds the limits of every scope. Asked for each request, so it answers from memory. */
 export interface LimitDirectory {
@@ -36,7 +36,7 @@ export function createLimitDirectory(config: LimitsConfig): LimitDirectory {
     if (configs === undefined) return NO_LIMITS;
     const reading = compileLimits(configs);
     if (reading.ok) return reading.limits;
-    problems.push(...reading.problems.map((problem) => `${path}: ${problem}`));
+    problems.push(...reading.problems.map((problem) => `${path}${problem.path}: ${problem.message}`));
     return NO_LIMITS;
   };
   const compileEach = (

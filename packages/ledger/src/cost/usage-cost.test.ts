@@ -9,7 +9,7 @@ import { worstCost } from "./worst-cost.ts";
 
 const priceOf = (row: Partial<PriceRow> & Pick<PriceRow, "input" | "output">): Price => {
   const reading = compilePrice({ model: "m", source: "test", day: "2026-11-30", ...row }, "test");
-  if (!reading.ok) throw new Error(reading.problems.join("; "));
+  if (!reading.ok) throw new Error(JSON.stringify(reading.problems));
   return reading.price;
 };
 

@@ -1,5 +1,5 @@
 /** Keys and owners as a store keeps them, outside configuration and its generations. Plain data. */
-import type { LimitConfig } from "../limits/index.ts";
+import type { LimitConfig } from "@dragoman/core";
 
 /** One secret of a key, known by its hash only. */
 export interface KeySecret {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import { compileLimits, describeLimit, MAX_LIMITS, type LimitConfig } from "./limit-config.ts";
+import type { LimitConfig } from "@dragoman/core";
+
+import { compileLimits, describeLimit, MAX_LIMITS } from "./limit-config.ts";
 
 describe("compileLimits", () => {
   it("reads every shape", () => {
@@ -42,18 +44,18 @@ describe("compileLimits", () => {
   });
 
   it.each<{ readonly name: string; readonly configs: readonly LimitConfig[]; readonly says: string }>([
-    { name: "nothing counted", configs: [{ per: "day" }], says: "limits[0]: expected exactly one of" },
+    { name: "nothing counted", configs: [{ per: "day" }], says: "/0: must have exactly one of" },
     { name: "two things counted", configs: [{ requests: 1, tokens: 1, per: "day" }], says: "exactly one of" },
-    { name: "no window", configs: [{ requests: 1 }], says: "limits[0].per" },
-    { name: "an unknown window", configs: [{ requests: 1, per: "year" }], says: "limits[0].per" },
-    { name: "a sliding window one past an hour", configs: [{ requests: 1, per: "3601s" }], says: "limits[0].per" },
-    { name: "a negative limit", configs: [{ requests: -1, per: "day" }], says: "limits[0].requests" },
-    { name: "half a token", configs: [{ tokens: 0.5, per: "day" }], says: "limits[0].tokens" },
-    { name: "money finer than a nano-USD", configs: [{ usd: 1e-10, per: "day" }], says: "limits[0].usd" },
-    { name: "money beyond the bound", configs: [{ usd: 9_007_200, per: "day" }], says: "limits[0].usd" },
-    { name: "an alert at 0", configs: [{ usd: 1, per: "day", alertAt: [0] }], says: "limits[0].alertAt" },
-    { name: "an alert beyond the limit", configs: [{ usd: 1, per: "day", alertAt: [1.1] }], says: "limits[0].alertAt" },
-    { name: "no call at once", configs: [{ parallel: 0 }], says: "limits[0].parallel" },
+    { name: "no window", configs: [{ requests: 1 }], says: "/0/per" },
+    { name: "an unknown window", configs: [{ requests: 1, per: "year" }], says: "/0/per" },
+    { name: "a sliding window one past an hour", configs: [{ requests: 1, per: "3601s" }], says: "/0/per" },
+    { name: "a negative limit", configs: [{ requests: -1, per: "day" }], says: "/0/requests" },
+    { name: "half a token", configs: [{ tokens: 0.5, per: "day" }], says: "/0/tokens" },
+    { name: "money finer than a nano-USD", configs: [{ usd: 1e-10, per: "day" }], says: "/0/usd" },
+    { name: "money beyond the bound", configs: [{ usd: 9_007_200, per: "day" }], says: "/0/usd" },
+    { name: "an alert at 0", configs: [{ usd: 1, per: "day", alertAt: [0] }], says: "/0/alertAt" },
+    { name: "an alert beyond the limit", configs: [{ usd: 1, per: "day", alertAt: [1.1] }], says: "/0/alertAt" },
+    { name: "no call at once", configs: [{ parallel: 0 }], says: "/0/parallel" },
     { name: "calls at once per day", configs: [{ parallel: 1, per: "day" }], says: "neither per nor alertAt" },
     {
       name: "the same thing twice",
@@ -61,7 +63,7 @@ describe("compileLimits", () => {
         { usd: 1, per: "day" },
         { usd: 2, per: "day" },
       ],
-      says: "one limit of nanoUsd per day",
+      says: "/1: must be the only limit of usd per day",
     },
     {
       name: "one limit too many",
@@ -70,7 +72,9 @@ describe("compileLimits", () => {
     },
   ])("refuses $name", ({ configs, says }) => {
     const reading = compileLimits(configs);
-    expect(reading.ok ? [] : reading.problems).toContainEqual(expect.stringContaining(says));
+    expect(reading.ok ? [] : reading.problems.map(({ path, message }) => `${path}: ${message}`)).toContainEqual(
+      expect.stringContaining(says),
+    );
   });
 
   it.each<LimitConfig>([

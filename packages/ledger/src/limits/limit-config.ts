@@ -1,26 +1,11 @@
 /**
- * The one shape of a limit, and its compiled form. A limit counts one thing per window (`{ usd: 20, per: "day" }`) or calls that
+ * The compiled form of the one shape of a limit. A limit counts one thing per window (`{ usd: 20, per: "day" }`) or calls that
  * run at once (`{ parallel: 8 }`). Compiled limits are whole numbers within the exact integers of a double.
  */
+import { pointer, type ConfigProblem, type LimitConfig } from "@dragoman/core";
+
 import { formatUsd, nanoUsdOf } from "../money/index.ts";
 import type { CalendarUnit } from "./calendar.ts";
-
-/** A limit as configurations spell it. Exactly one of the counted members is there. */
-export interface LimitConfig {
-  readonly requests?: number;
-  readonly inputTokens?: number;
-  readonly outputTokens?: number;
-  /** Input and output together. */
-  readonly tokens?: number;
-  /** At most nine decimals, at most 9,007,199. */
-  readonly usd?: number;
-  /** Calls at once; has no `per` and no `alertAt`. */
-  readonly parallel?: number;
-  /** `minute`, `hour`, `day`, `week`, `month`: aligned to the UTC calendar. `30s`, `10m`, `1h`: sliding, up to an hour. */
-  readonly per?: string;
-  /** Shares of the limit, above 0 and at most 1, at which an alert is raised once per window. */
-  readonly alertAt?: readonly number[];
-}
 
 /** What a limit counts. */
 export type Dimension = "requests" | "inputTokens" | "outputTokens" | "tokens" | "nanoUsd";
@@ -47,10 +32,10 @@ export interface LimitSet {
   readonly parallel: number | null;
 }
 
-/** A compiled set, or what is wrong and where. */
+/** A compiled set, or what is wrong and where: paths are JSON Pointers from the list. */
 export type LimitReading =
   | { readonly ok: true; readonly limits: LimitSet }
-  | { readonly ok: false; readonly problems: readonly string[] };
+  | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
 
 /** A scope without limits. */
 export const NO_LIMITS: LimitSet = { limits: [], parallel: null };
@@ -69,47 +54,49 @@ const MAX_SLIDING_MS = 3_600_000;
 /** Most limits of one scope; each is looked at for every call. */
 export const MAX_LIMITS = 32;
 
+type Report = (path: string, expected: string) => void;
+
 /** Compiles the limits of one scope. */
 export function compileLimits(configs: readonly LimitConfig[]): LimitReading {
-  const problems: string[] = [];
+  const problems: ConfigProblem[] = [];
   const limits: Limit[] = [];
   let parallel: number | null = null;
-  if (configs.length > MAX_LIMITS) problems.push(`expected at most ${MAX_LIMITS} limits`);
+  if (configs.length > MAX_LIMITS) problems.push({ path: "", message: `must hold at most ${MAX_LIMITS} limits` });
+  const known = new Set<string>();
   for (const [index, config] of configs.entries()) {
-    const report = (problem: string): void => void problems.push(`limits[${index}]${problem}`);
-    const counted = COUNTED.filter((name) => config[name] !== undefined);
-    const [name] = counted;
-    if (name === undefined || counted.length > 1) report(`: expected exactly one of ${COUNTED.join(", ")}`);
+    const report: Report = (path, expected) =>
+      void problems.push({ path: pointer("", index) + path, message: `must ${expected}` });
+    const [name, ...others] = COUNTED.filter((each) => config[each] !== undefined);
+    if (name === undefined || others.length > 0) report("", `have exactly one of ${COUNTED.join(", ")}`);
     else if (name === "parallel") parallel = lower(parallel, readParallel(config, report));
-    else limits.push(readLimit(config, name, report));
+    else {
+      const limit = readLimit(config, name, report);
+      const thing = `${name} per ${limit.per}`;
+      if (known.has(thing)) report("", `be the only limit of ${thing}`);
+      known.add(thing);
+      limits.push(limit);
+    }
   }
-  const names = limits.map(({ dimension, per }) => `${dimension} per ${per}`);
-  const twice = names.find((name, index) => names.indexOf(name) < index);
-  if (twice !== undefined) problems.push(`expected one limit of ${twice}, not two`);
   return problems.length > 0 ? { ok: false, problems } : { ok: true, limits: { limits, parallel } };
 }
 
 const lower = (one: number | null, other: number): number => (one === null ? other : Math.min(one, other));
 
-function readParallel({ parallel = 0, per, alertAt }: LimitConfig, report: (problem: string) => void): number {
-  if (!Number.isSafeInteger(parallel) || parallel < 1) report(".parallel: expected a whole number above 0");
-  if (per !== undefined || alertAt !== undefined) report(": parallel has neither per nor alertAt");
+function readParallel({ parallel = 0, per, alertAt }: LimitConfig, report: Report): number {
+  if (!Number.isSafeInteger(parallel) || parallel < 1) report("/parallel", "be a whole number above 0");
+  if (per !== undefined || alertAt !== undefined) report("", "have neither per nor alertAt beside parallel");
   return parallel;
 }
 
-function readLimit(
-  config: LimitConfig,
-  name: Exclude<(typeof COUNTED)[number], "parallel">,
-  report: (problem: string) => void,
-): Limit {
+function readLimit(config: LimitConfig, name: Exclude<(typeof COUNTED)[number], "parallel">, report: Report): Limit {
   const value = config[name] ?? 0;
   const amount = name === "usd" ? nanoUsdOf(value) : value;
-  if (amount === null) report(".usd: expected USD from 0 to 9007199 with at most nine decimals");
-  else if (!Number.isSafeInteger(amount) || amount < 0) report(`.${name}: expected a whole number, 0 or more`);
+  if (amount === null) report("/usd", "be USD from 0 to 9007199 with at most nine decimals");
+  else if (!Number.isSafeInteger(amount) || amount < 0) report(pointer("", name), "be a whole number, 0 or more");
   const alertAt = (config.alertAt ?? []).toSorted((one, other) => one - other);
-  if (alertAt.some((share) => !(share > 0 && share <= 1))) report(".alertAt: expected shares above 0 and at most 1");
+  if (alertAt.some((share) => !(share > 0 && share <= 1))) report("/alertAt", "hold shares above 0 and at most 1");
   const window = readWindow(config.per ?? "");
-  if (window === null) report(`.per: expected ${CALENDAR_UNITS.join(", ")}, or a duration such as 10m up to an hour`);
+  if (window === null) report("/per", `be ${CALENDAR_UNITS.join(", ")}, or a duration such as 10m up to an hour`);
   return {
     dimension: name === "usd" ? "nanoUsd" : name,
     amount: amount ?? 0,

@@ -1,9 +1,9 @@
-import { isGatewayError } from "@dragoman/core";
+import { isGatewayError, type PriceRow } from "@dragoman/core";
 import { describe, expect, it } from "vitest";
 
 import { undatedModelId } from "./model-id.ts";
 import { PriceBook } from "./price-book.ts";
-import type { PriceRow } from "./price-row.ts";
+import { compilePrices } from "./price.ts";
 import { BUILT_IN_PRICES } from "./tables/built-in-prices.ts";
 
 const NOW = Date.parse("2026-11-30T12:00:00Z");
@@ -35,6 +35,7 @@ describe("PriceBook", () => {
       ["own", [row("*", 1)]],
       ["special", [row("gpt-5", 2)]],
     ]),
+    configured: [row("llama-3-70b-chat", 11)],
     rows: [
       row("gpt-5-mini", 3),
       row("llama-*", 4),
@@ -60,6 +61,7 @@ describe("PriceBook", () => {
       expected: 3,
     },
     { name: "the operator's file over the package's table", model: "gpt-5-mini", expected: 3 },
+    { name: "the configuration over the operator's file", model: "llama-3-70b-chat", expected: 11 },
     { name: "the package's table", model: "gpt-5", expected: 8 },
     { name: "a snapshot at its model's price", model: "gpt-5-mini-2025-08-07", expected: 3 },
     { name: "a snapshot at its own price where it has one", model: "gpt-4o-2024-11-20", expected: 6 },
@@ -112,12 +114,12 @@ describe("PriceBook", () => {
           { aboveInputTokens: 5, input: 1, output: 1 },
         ],
       },
-      says: "tiers[1]",
+      says: "/tiers/1/aboveInputTokens",
     },
     {
       name: "a tier without a rate that the row has",
       bad: { cacheRead: 1, tiers: [{ aboveInputTokens: 5, input: 1, output: 1 }] },
-      says: "tiers[0].cacheRead",
+      says: '/tiers/0: must have the member "cacheRead"',
     },
     { name: "no times to live", bad: { cacheWrite: {} }, says: "cacheWrite" },
   ])("refuses $name and says where", ({ bad, says }) => {
@@ -129,7 +131,27 @@ describe("PriceBook", () => {
   });
 
   it("refuses two rows of one model that hold from the same day", () => {
-    expect(() => new PriceBook({ rows: [row("m", 1), row("m", 2)] })).toThrow("same day");
+    const other = row("m", 2, { day: "2026-11-01" });
+    for (const rows of [
+      [row("m", 1), row("m", 2)],
+      [row("m", 1), other],
+    ])
+      expect(() => new PriceBook({ rows })).toThrow("/1: is the second price of m that holds from the same day");
+  });
+});
+
+describe("compilePrices", () => {
+  it("compiles a row that says neither where its price is from nor since when", () => {
+    const { prices, problems } = compilePrices([{ model: "*", input: 1, output: 2 }], "deployment a");
+    expect(problems).toEqual([]);
+    expect(prices[0]).toMatchObject({ id: "deployment a:*", source: null, day: null, fromMs: 0 });
+  });
+
+  it("places problems by the index of their row", () => {
+    const { problems } = compilePrices([row("m", 1), row("n", 1e-7), row("o", 1, { tiers: [] })], "file");
+    expect(problems).toEqual([
+      { path: "/1/input", message: "must be USD per million tokens from 0 to 9000 with at most six decimals" },
+    ]);
   });
 });
 

@@ -1,19 +1,20 @@
 /**
- * Finds the price of a call: prices of its deployment first, then of the operator's file, then the package's own table; in each an
- * exact id wins over the id without its date, and that over the longest beginning. Of rows for one model the newest that already
- * holds is taken. What is not found is unpriced, which is never the same as free.
+ * Finds the price of a call: prices of its deployment first, then of the configuration, then of the operator's file, then the
+ * package's own table; in each an exact id wins over the id without its date, and that over the longest beginning. Of rows for one
+ * model the newest that already holds is taken. What is not found is unpriced, which is never the same as free.
  */
-import { GatewayError } from "@dragoman/core";
+import { GatewayError, type PriceRow } from "@dragoman/core";
 
 import { undatedModelId } from "./model-id.ts";
-import type { PriceRow } from "./price-row.ts";
-import { compilePrice, type Price } from "./price.ts";
+import { compilePrices, type Price } from "./price.ts";
 import { BUILT_IN_PRICES } from "./tables/built-in-prices.ts";
 
 /** Where prices come from, most specific first. */
 export interface PriceBookOptions {
   /** By deployment id. Their `model` may be `*`. */
   readonly deployments?: ReadonlyMap<string, readonly PriceRow[]>;
+  /** Rows of the configuration itself. */
+  readonly configured?: readonly PriceRow[];
   /** The operator's own table. */
   readonly rows?: readonly PriceRow[];
   /** Replaces the package's table; `[]` for none. */
@@ -41,6 +42,7 @@ export class PriceBook {
     for (const [id, rows] of options.deployments ?? [])
       this.#deployments.set(id, new PriceTable(rows, `deployment ${id}`, problems));
     this.#tables = [
+      new PriceTable(options.configured ?? [], "config", problems),
       new PriceTable(options.rows ?? [], "file", problems),
       new PriceTable(options.builtIn ?? BUILT_IN_PRICES, "built-in", problems),
     ];
@@ -79,14 +81,9 @@ class PriceTable {
   readonly #beginnings: { readonly text: string; readonly rows: Price[] }[] = [];
 
   constructor(rows: readonly PriceRow[], name: string, problems: string[]) {
-    const ids = new Set<string>();
-    for (const row of rows) {
-      const reading = compilePrice(row, name);
-      if (!reading.ok) problems.push(...reading.problems.map((problem) => `${name}, ${row.model}: ${problem}`));
-      else if (ids.has(reading.price.id)) problems.push(`${name}, ${row.model}: two rows hold from the same day`);
-      else this.#add(reading.price);
-      if (reading.ok) ids.add(reading.price.id);
-    }
+    const compiled = compilePrices(rows, name);
+    problems.push(...compiled.problems.map(({ path, message }) => `${name}${path}: ${message}`));
+    for (const price of compiled.prices) this.#add(price);
     const newestFirst = (one: Price, other: Price): number => other.fromMs - one.fromMs;
     for (const prices of this.#exact.values()) prices.sort(newestFirst);
     for (const { rows: prices } of this.#beginnings) prices.sort(newestFirst);

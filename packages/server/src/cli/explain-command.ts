@@ -27,7 +27,10 @@ export async function runExplain(io: CliIo, { configPath, dialect, requestPath }
     io.stderr.write(`${requestPath}: the file cannot be read${reasonOf(error)}\n`);
     return ExitCode.usage;
   }
-  const gateway = await createGateway(loaded.config, { resolveSecret: loaded.resolveSecret });
+  const gateway = await createGateway(loaded.config, {
+    resolveSecret: loaded.resolveSecret,
+    folder: loaded.folder,
+  });
   try {
     const explanation = gateway.explain({ dialect, body });
     io.stdout.write(`${JSON.stringify(explanation, null, 2)}\n`);

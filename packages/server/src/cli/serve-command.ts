@@ -1,5 +1,5 @@
 /** `dragoman serve`: the only command that stays. */
-import type { GatewayConfig, SecretResolver } from "@dragoman/core";
+import type { ConfigFolder, GatewayConfig, SecretResolver } from "@dragoman/core";
 
 import { configFromEnvironment, createSecretResolver, discoveryVariables } from "../config-file/index.ts";
 import { tuneProcess } from "../process-tuning.ts";
@@ -14,6 +14,8 @@ import { readPort } from "./read-port.ts";
 interface Start {
   readonly config: GatewayConfig;
   readonly resolveSecret: SecretResolver;
+  /** Null for a start without a file. */
+  readonly folder: ConfigFolder | null;
   /** Lines for the one who started it. */
   readonly notes: readonly string[];
 }
@@ -33,6 +35,7 @@ export async function runServe(io: CliIo, values: ReadonlyMap<string, string>): 
   const running = await serve({
     config: start.config,
     resolveSecret: start.resolveSecret,
+    ...(start.folder === null ? {} : { folder: start.folder }),
     logger: await io.createLogger(start.config.telemetry?.logLevel ?? "info"),
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),
@@ -50,7 +53,7 @@ function startFromFile(io: CliIo, path: string): Start | null {
     loaded.snapshot.keys.size === 0
       ? ["No client keys are configured: every request will be refused. See: dragoman keys create"]
       : [];
-  return { config: loaded.config, resolveSecret: loaded.resolveSecret, notes };
+  return { config: loaded.config, resolveSecret: loaded.resolveSecret, folder: loaded.folder, notes };
 }
 
 function startWithoutFile(io: CliIo, dataFolder: string | undefined): Start | null {
@@ -68,6 +71,7 @@ function startWithoutFile(io: CliIo, dataFolder: string | undefined): Start | nu
   return {
     config,
     resolveSecret,
+    folder: null,
     notes: [
       `Models: ${Object.keys(config.models).join(", ")}`,
       newKey === null ? "Client key: the one of the first start" : `Client key, shown only now: ${newKey}`,

@@ -49,6 +49,17 @@ describe("loadConfigFile", () => {
     expect(result.resolveSecret({ scheme: "env", name: "KEY" })).toEqual({ ok: true, secret: "hunter2" });
   });
 
+  it("reads the price file from its folder, names it among the files, and resolves the ledger's paths", () => {
+    const result = load(`${GOOD}prices: { file: prices.yaml }\nledger: { dataDir: data }\n`, {
+      files: { "/etc/app/secret": "x", "/etc/app/prices.yaml": "- { model: large, input: 1, output: 2 }\n" },
+    });
+    expect(lines(result)).toEqual([]);
+    if (!result.ok) return;
+    expect(result.snapshot.prices.fileRows).toEqual([{ model: "large", input: 1, output: 2 }]);
+    expect(result.snapshot.ledger.dataDir).toBe("/etc/app/data");
+    expect(result.files).toContain("/etc/app/prices.yaml");
+  });
+
   it("checks without secrets when it is offline", () => {
     const result = load(GOOD.replace("env:KEY", "env:NONE"), { isOffline: true });
     expect(lines(result)).toEqual([]);
@@ -112,9 +123,50 @@ describe("loadConfigFile", () => {
       text: `${GOOD}server: { host: !!binary aGk= }\n`,
       expected: [`${FILE}:6:11: /server/host: must be a plain object`],
     },
+    {
+      name: "limits and prices that only the ledger can judge",
+      text: `${GOOD}limits:\n  global:\n    - { usd: 1, per: day }\n    - { usd: 2, per: day }\nprices:\n  rows:\n    - { model: m, input: 0.0000001, output: 1 }\n`,
+      expected: [
+        `${FILE}:9:7: /limits/global/1: must be the only limit of usd per day`,
+        `${FILE}:12:19: /prices/rows/0/input: must be USD per million tokens from 0 to 9000 with at most six decimals`,
+      ],
+    },
+    {
+      name: "a trusted proxy that is no address",
+      text: `${GOOD}server: { trustedProxies: [10.0.0.0/8, 10.0.0.0/64] }\n`,
+      expected: [`${FILE}:6:40: /server/trustedProxies/1: must have at most 32 bits after the slash`],
+    },
+    {
+      name: "a price file that is not there",
+      text: `${GOOD}prices: { file: none.yaml }\n`,
+      expected: [`${FILE}:6:11: /prices/file: the file none.yaml cannot be read (ENOENT)`],
+    },
+    {
+      name: "a price file that breaks its schema",
+      text: `${GOOD}prices: { file: bad.yaml }\n`,
+      expected: [`${FILE}:6:11: /prices/file: bad.yaml:2:16: /1/ouput: unknown member "ouput"; did you mean "output"?`],
+    },
+    {
+      name: "a price file whose rows clash",
+      text: `${GOOD}prices: { file: clash.yaml }\n`,
+      expected: [
+        `${FILE}:6:11: /prices/file: clash.yaml:2:3: /1: is the second price of m that holds from the same day`,
+      ],
+    },
+    {
+      name: "a price file that is no YAML",
+      text: `${GOOD}prices: { file: broken.yaml }\n`,
+      expected: [expect.stringMatching(/:6:11: \/prices\/file: broken\.yaml:\d+:\d+: \S/) as unknown as string],
+    },
   ];
+  const files = {
+    "/etc/app/secret": "x",
+    "/etc/app/bad.yaml": "- { model: m, input: 1, output: 1 }\n- { model: m2, ouput: 1, output: 1, input: 1 }\n",
+    "/etc/app/clash.yaml": "- { model: m, input: 1, output: 1 }\n- { model: m, input: 2, output: 1 }\n",
+    "/etc/app/broken.yaml": "- { model: m\n",
+  };
   it.each(rows)("places the problems of $name", ({ text, expected }) => {
-    expect(lines(load(text, { files: { "/etc/app/secret": "x" } }))).toEqual(expected);
+    expect(lines(load(text, { files }))).toEqual(expected);
   });
 
   it("reports a file that cannot be read", () => {

@@ -1,9 +1,11 @@
 /** From a path to a checked configuration: reads, parses and compiles the file, and gives every problem its line and column. */
 import { dirname } from "node:path";
 
-import { compileConfig } from "@dragoman/core";
-import type { ConfigValidator, DialectRegistry, GatewayConfig, SecretResolver, Snapshot } from "@dragoman/core";
+import { compileConfig, ConfigValidator } from "@dragoman/core";
+import type { ConfigFolder, DialectRegistry, GatewayConfig, SecretResolver, Snapshot } from "@dragoman/core";
 
+import { checkConfig } from "./check-config.ts";
+import { createConfigFolder } from "./config-folder.ts";
 import { createSecretResolver, OFFLINE_RESOLVER, reasonOf } from "./secret-resolver.ts";
 import { readSource } from "./source-text.ts";
 import type { Place } from "./source-text.ts";
@@ -38,7 +40,9 @@ export type LoadResult =
       readonly snapshot: Snapshot;
       /** Resolves the configuration's references once more; relative paths start from the file's folder. */
       readonly resolveSecret: SecretResolver;
-      /** The file and those that its secrets were read from, for a watcher. */
+      /** The file's folder. */
+      readonly folder: ConfigFolder;
+      /** The file and those that its secrets and prices were read from, for a watcher. */
       readonly files: readonly string[];
     }
   | { readonly ok: false; readonly problems: readonly FileProblem[] };
@@ -60,6 +64,9 @@ export function loadConfigFile(path: string, options: LoadConfigOptions): LoadRe
   }
   const source = readSource(text);
   if (!source.ok) return fail(source.problems.map((problem) => ({ ...problem, path: "" })));
+  const onFile = (file: string): void => {
+    if (!files.includes(file)) files.push(file);
+  };
   const resolveSecret =
     options.isOffline === true
       ? OFFLINE_RESOLVER
@@ -67,13 +74,22 @@ export function loadConfigFile(path: string, options: LoadConfigOptions): LoadRe
           env: options.env,
           readFile: (file) => options.readFile(file),
           folder: dirname(path),
-          onFile: (file) => files.includes(file) || files.push(file),
+          onFile,
         });
+  const validator = options.validator ?? new ConfigValidator();
+  const folder = createConfigFolder({
+    folder: dirname(path),
+    readFile: (file) => options.readFile(file),
+    onFile,
+    validator,
+  });
   const result = compileConfig(source.value, {
     registry: options.registry,
     generation: options.generation ?? 1,
     resolveSecret,
-    ...(options.validator === undefined ? {} : { validator: options.validator }),
+    folder,
+    check: checkConfig,
+    validator,
   });
   if (!result.ok)
     return fail(
@@ -84,7 +100,7 @@ export function loadConfigFile(path: string, options: LoadConfigOptions): LoadRe
       })),
     );
   // A value that compiled is a configuration.
-  return { ok: true, config: source.value as GatewayConfig, snapshot: result.snapshot, resolveSecret, files };
+  return { ok: true, config: source.value as GatewayConfig, snapshot: result.snapshot, resolveSecret, folder, files };
 }
 
 /** One line for a problem: `file:line:column: path: message`. */

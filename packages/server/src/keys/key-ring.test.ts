@@ -11,6 +11,8 @@ const record = (id: string, more: Partial<KeyRecord> = {}): KeyRecord => ({
   tags: ["t"],
   models: ["chat"],
   debug: true,
+  isTrusted: false,
+  limits: [],
   isDisabled: false,
   expiresMs: null,
   ...more,

@@ -2,7 +2,8 @@
  * Anthropic's list prices. Cache writes cost 1.25 × input for five minutes and 2 × input for an hour; cache reads are stated per
  * model. Web searches are 10 USD per 1,000, on every model.
  */
-import type { PriceRow } from "../price-row.ts";
+import type { PriceRow } from "@dragoman/core";
+
 import { vendorTable } from "./vendor-table.ts";
 
 const PAGE = {

@@ -1,5 +1,6 @@
 /** Google's list prices of the Gemini API, paid tier, standard mode. Thinking is billed as output; storage of explicit caches is not part of a call. */
-import type { PriceRow } from "../price-row.ts";
+import type { PriceRow } from "@dragoman/core";
+
 import { vendorTable } from "./vendor-table.ts";
 
 const PAGE = { source: "https://ai.google.dev/gemini-api/docs/pricing", day: "2026-11-16" };

@@ -2,7 +2,8 @@
  * OpenAI's list prices at the standard service tier. From GPT-5.6 on a cache write is priced apart, by how long the entry lives;
  * above 272,000 input tokens the whole call costs twice on the input side and one and a half times on the output side.
  */
-import type { PriceRow } from "../price-row.ts";
+import type { PriceRow } from "@dragoman/core";
+
 import { vendorTable } from "./vendor-table.ts";
 
 const PAGE = { source: "https://developers.openai.com/api/docs/pricing", day: "2026-11-05" };

@@ -1,8 +1,8 @@
 // How the tables of one vendor's page become rows: the page and the day once, rates in the order of its columns.
-import type { PriceRates, PriceRow } from "../price-row.ts";
+import type { PriceRates, PriceRow } from "@dragoman/core";
 
 /** What all rows of a page share. */
-export type PageFacts = Pick<PriceRow, "source" | "day" | "serverTools">;
+export type PageFacts = Required<Pick<PriceRow, "source" | "day">> & Pick<PriceRow, "serverTools">;
 
 /** Makes rows. */
 export interface VendorTable<Rates> {

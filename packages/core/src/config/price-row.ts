@@ -30,13 +30,23 @@ export interface PriceRow extends PriceRates {
   /** First day (UTC) on which it holds, `YYYY-MM-DD`. Default: it has always held. */
   readonly from?: string;
   /** The page that states it, or who agreed on it. */
-  readonly source: string;
+  readonly source?: string;
   /** The day on which that page was read, `YYYY-MM-DD`. */
-  readonly day: string;
+  readonly day?: string;
   /** Longer prompts, shortest first. A tier names every rate that the row names. */
   readonly tiers?: readonly PriceTier[];
   /** USD for every call that the provider took on, on top of tokens. Default 0. */
   readonly perRequest?: number;
   /** USD for each use of a tool that runs at the provider, by the name the provider counts it under. */
   readonly serverTools?: Readonly<Record<string, number>>;
+}
+
+/** The price of a deployment: a row that need not name the model. */
+export type DeploymentPrice = Omit<PriceRow, "model"> & Partial<Pick<PriceRow, "model">>;
+
+/** The operator's own prices. Rows of the configuration win over those of the file, and both over the built-in table. */
+export interface PricesConfig {
+  /** A YAML or JSON file that holds a list of rows. */
+  readonly file?: string;
+  readonly rows?: readonly PriceRow[];
 }
