@@ -1,0 +1,242 @@
+/**
+ * Writes the lines of one incarnation. Invariants: lines are written in the order in which they came; a file is left only when every
+ * line is written, and the next one begins with all attempts that are open, so that a file can go as soon as its own entries are
+ * booked; a line that is written is never written in parts with others between.
+ */
+import type { LedgerEntry, RecordedHold } from "../../entries/index.ts";
+import type { GrowingFile, JournalFiles } from "./journal-files.ts";
+import { LINE_OVERHEAD, LineBuffer } from "./line-buffer.ts";
+import { closeJson, entryJson, holdJson, startJson } from "./line-json.ts";
+import { segmentName } from "./segment-names.ts";
+
+/** What a writer may take. */
+export interface WriterLimits {
+  /** A file that is larger is left for the next one. */
+  readonly maxSegmentBytes: number;
+  /** Lines beyond are dropped while they cannot be written. */
+  readonly maxPendingBytes: number;
+}
+
+/** One file of a writer. */
+export interface WrittenSegment {
+  readonly name: string;
+  /** Bytes of all files before it. */
+  readonly base: number;
+  /** Bytes that are written. */
+  byteLength: number;
+  /** Nothing will be added. */
+  isClosed: boolean;
+}
+
+/** Lines that found no room. */
+export interface DroppedLines {
+  entries: number;
+  others: number;
+}
+
+/** A failed rotation is tried again after so many parts of a file's size. */
+const ROTATION_RETRY_PARTS = 16;
+
+export class JournalWriter {
+  readonly incarnation: string;
+  readonly #files: JournalFiles;
+  readonly #limits: WriterLimits;
+  readonly #pending: LineBuffer = new LineBuffer();
+  /** Lines of the attempts that have no entry. */
+  readonly #open = new Map<string, string>();
+  /** Open attempts whose line found no room. */
+  readonly #unwritten = new Set<string>();
+  readonly #segments: WrittenSegment[] = [];
+  readonly #dropped: DroppedLines = { entries: 0, others: 0 };
+  /** Files that are left but not known to survive a loss of power. */
+  #left: GrowingFile[] = [];
+  #file: GrowingFile;
+  #segment: WrittenSegment;
+  #number = 1;
+  #rotateAtBytes: number;
+  #isFolderSynced = false;
+  #isSuspect = false;
+
+  /** Makes the first file; throws when it cannot be written. */
+  constructor(files: JournalFiles, incarnation: string, limits: WriterLimits) {
+    this.#files = files;
+    this.incarnation = incarnation;
+    this.#limits = limits;
+    this.#rotateAtBytes = limits.maxSegmentBytes;
+    const first = this.#begin(0);
+    this.#file = first.file;
+    this.#segment = first.segment;
+    this.#segments.push(first.segment);
+  }
+
+  /** Files that were not removed, oldest first. */
+  get segments(): readonly WrittenSegment[] {
+    return this.#segments;
+  }
+
+  /** Bytes written in all files so far. */
+  get position(): number {
+    return this.#segment.base + this.#segment.byteLength;
+  }
+
+  /** The file that grows now. */
+  get currentFile(): string {
+    return this.#segment.name;
+  }
+
+  get pendingBytes(): number {
+    return this.#pending.byteLength;
+  }
+
+  /** Attempts without an entry. */
+  get openAttempts(): number {
+    return this.#open.size;
+  }
+
+  get dropped(): Readonly<DroppedLines> {
+    return this.#dropped;
+  }
+
+  hold(hold: RecordedHold): void {
+    this.#pushOther(holdJson(hold));
+  }
+
+  close(requestId: string, atMs: number): void {
+    this.#pushOther(closeJson(requestId, atMs));
+  }
+
+  attempt(provisional: LedgerEntry): void {
+    const json = entryJson("attempt", provisional);
+    this.#open.set(provisional.id, json);
+    if (this.#hasRoom(json)) this.#pending.push(json);
+    else this.#unwritten.add(provisional.id);
+  }
+
+  entry(entry: LedgerEntry): void {
+    this.#open.delete(entry.id);
+    this.#unwritten.delete(entry.id);
+    const json = entryJson("entry", entry);
+    if (this.#hasRoom(json)) this.#pending.push(json);
+    else this.#dropped.entries += 1;
+  }
+
+  /** Writes everything that is pending. Throws what the file system throws; what it took is not written again. */
+  flush(): void {
+    if (this.#pending.byteLength === 0 && this.#unwritten.size === 0 && !this.#isSuspect) return;
+    this.#writePending();
+    if (this.#unwritten.size > 0) this.#writeUnwritten();
+    if (this.#isSuspect || this.#segment.byteLength >= this.#rotateAtBytes) this.#rotate();
+  }
+
+  /** Resolves when everything that is written survives a loss of power. */
+  async sync(): Promise<void> {
+    const left = this.#left;
+    const current = this.#file;
+    this.#left = [];
+    try {
+      for (const file of left) await file.sync();
+      await current.sync();
+      if (!this.#isFolderSynced) {
+        this.#isFolderSynced = true;
+        await this.#files.syncFolder();
+      }
+    } catch (thrown) {
+      // After a failed sync nobody knows what of the file is kept, and a second one would not tell either.
+      this.#isSuspect = true;
+      this.#isFolderSynced = false;
+      throw thrown;
+    } finally {
+      for (const file of left) file.close();
+    }
+  }
+
+  /** A closed file is booked and gone. */
+  forget(segment: WrittenSegment): void {
+    const index = this.#segments.indexOf(segment);
+    if (index >= 0) this.#segments.splice(index, 1);
+  }
+
+  /** Says that this incarnation lives. */
+  touch(): void {
+    this.#file.touch();
+  }
+
+  /** Nothing more will be written. What is open, or could not be written, keeps the last file for the next start. */
+  finish(): void {
+    if (this.#open.size === 0 && this.#pending.byteLength === 0) this.#segment.isClosed = true;
+  }
+
+  /** Closes the files. */
+  end(): void {
+    for (const file of [...this.#left, this.#file]) file.close();
+    this.#left = [];
+  }
+
+  #pushOther(json: string): void {
+    if (this.#hasRoom(json)) this.#pending.push(json);
+    else this.#dropped.others += 1;
+  }
+
+  #hasRoom(json: string): boolean {
+    return this.#pending.byteLength + json.length + LINE_OVERHEAD <= this.#limits.maxPendingBytes;
+  }
+
+  #writePending(): void {
+    const file = this.#file;
+    const segment = this.#segment;
+    this.#pending.drain((bytes, start, end) => {
+      const written = file.write(bytes, start, end, segment.byteLength);
+      segment.byteLength += written;
+      return written;
+    });
+  }
+
+  #writeUnwritten(): void {
+    for (const id of this.#unwritten) this.#pending.push(this.#open.get(id) as string);
+    this.#unwritten.clear();
+    this.#writePending();
+  }
+
+  /** Goes on in a new file. When there is no room for one, the old one is good for a while. */
+  #rotate(): void {
+    try {
+      const next = this.#begin(this.position);
+      this.#segment.isClosed = true;
+      this.#left.push(this.#file);
+      this.#file = next.file;
+      this.#segment = next.segment;
+      this.#segments.push(next.segment);
+      this.#rotateAtBytes = next.segment.byteLength + this.#limits.maxSegmentBytes;
+      this.#isSuspect = false;
+    } catch (thrown) {
+      if (this.#isSuspect) throw thrown;
+      this.#rotateAtBytes = this.#segment.byteLength + this.#limits.maxSegmentBytes / ROTATION_RETRY_PARTS;
+    }
+  }
+
+  /** Makes the next file with all open attempts in it, or none. */
+  #begin(base: number): { readonly file: GrowingFile; readonly segment: WrittenSegment } {
+    const number = this.#number;
+    this.#number += 1;
+    const name = segmentName(this.incarnation, number);
+    const file = this.#files.create(name);
+    const segment: WrittenSegment = { name, base, byteLength: 0, isClosed: false };
+    try {
+      const lines = new LineBuffer();
+      for (const json of this.#open.values()) lines.push(json);
+      lines.push(startJson(this.incarnation, number, this.#open.size));
+      lines.drain((bytes, start, end) => {
+        const written = file.write(bytes, start, end, segment.byteLength);
+        segment.byteLength += written;
+        return written;
+      });
+      this.#isFolderSynced = false;
+      return { file, segment };
+    } catch (thrown) {
+      file.close();
+      // A file without its `start` line says nothing that the one before does not say; if it stays, recovery skips it.
+      void this.#files.remove(name).catch(() => undefined);
+      throw thrown;
+    }
+  }
+}
