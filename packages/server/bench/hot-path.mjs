@@ -118,7 +118,7 @@ const ROWS = [
     target: 2.5,
   },
   {
-    id: "node-1k",
+    id: "gateway-node-1k",
     label: "gateway with the front end `node`, same dialect, 1 KB",
     subject: overNode,
     path: CHAT_PATH,
@@ -183,7 +183,7 @@ const ROWS = [
     target: 2,
   },
   {
-    id: "node-sse",
+    id: "gateway-node-sse",
     label: "gateway with the front end `node`, same dialect, stream",
     subject: overNode,
     path: CHAT_PATH,

@@ -247,6 +247,22 @@ describe("bounds of bodies", () => {
   });
 });
 
+describe("a read that begins behind the answer", () => {
+  it("fails, and does not disturb what the client gets", async () => {
+    rig = await startRig((seen) => {
+      answer(seen, 200, "early", false);
+      void readBody(seen, 100);
+    });
+    const client = await RawClient.open(rig.port);
+    client.send(`POST /a HTTP/1.1\r\n${HOST}Content-Length: 10\r\nExpect: 100-continue\r\n\r\n`);
+    await client.untilClosed();
+    await eventually("the read has ended", () => rig.find("/a").reading !== null);
+    expect(rig.find("/a").reading).toMatchObject({ ok: false });
+    expect(client.received).toMatch(/^HTTP\/1\.1 200 [^]*early$/);
+    expect(rig.problems.map((problem) => problem.detail)).not.toContain("write after end");
+  });
+});
+
 describe("close", () => {
   it("ends idle and silent connections at once", async () => {
     rig = await startRig(echo);

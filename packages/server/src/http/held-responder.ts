@@ -40,6 +40,11 @@ export abstract class HeldResponder<Response extends NodeResponse> implements Re
     return this.state === "gone";
   }
 
+  /** Whether nothing more is written. */
+  get isOver(): boolean {
+    return this.state === "ended" || this.state === "gone";
+  }
+
   head(status: number, headers: HeaderList): void {
     if (this.state === "gone") return;
     if (this.state !== "idle") throw new GatewayError("state_violation", "An answer's head is written once.");

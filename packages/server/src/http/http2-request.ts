@@ -77,7 +77,7 @@ export class Http2Request implements ClientRequest {
     if (!this.#hasBody) return Promise.resolve(readBufferedBody(new Uint8Array(0), pool, maxBytes));
     if (this.#req.readableDidRead || this.#req.readableEnded) return failReading("consumed");
     if (contentLength !== null && contentLength > maxBytes) return failReading("too-large");
-    if (this.#req.destroyed || this.#responder.isGone) return failReading("incomplete");
+    if (this.#req.destroyed || this.#responder.isOver) return failReading("incomplete");
     const reader = new BodyReader({ ...this.#host, req: this.#req, maxBytes, contentLength });
     this.#responder.bodyReader = reader;
     return reader.result;

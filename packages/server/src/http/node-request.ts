@@ -63,7 +63,7 @@ export class NodeRequest implements ClientRequest {
     if (req.readableDidRead || req.readableEnded) return failReading("consumed");
     if (contentLength !== null && contentLength > maxBytes) return failReading("too-large");
     if (!req.complete && connection.broken !== null) return failReading(connection.broken);
-    if (req.destroyed) return failReading("incomplete");
+    if (req.destroyed || responder.isOver) return failReading("incomplete");
     if (this.#parts.owesContinue) res.writeContinue();
     const reader = new BodyReader({ ...this.#host, req, maxBytes, contentLength });
     responder.bodyReader = reader;

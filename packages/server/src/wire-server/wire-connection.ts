@@ -93,7 +93,7 @@ export class WireConnection implements ExchangeHost {
     return this.#input.byteLength > 0 || this.#next !== null;
   }
   get inputFailure(): "malformed" | "timeout" | "incomplete" | null {
-    return this.#broken ?? (this.#hasEnded || this.#state === "gone" ? "incomplete" : null);
+    return this.#broken ?? (this.#hasEnded ? "incomplete" : null);
   }
 
   scheduleFlush(): boolean {

@@ -110,6 +110,7 @@ export class WireExchange implements ClientRequest, Responder {
     if (this.#isRead) return { ok: false, reason: "consumed" };
     this.#isRead = true;
     if (intake === null) return readBufferedBody(NOTHING, host.pool, maxBytes);
+    if (this.isOver) return { ok: false, reason: "incomplete" };
     if (host.inputFailure !== null) return { ok: false, reason: host.inputFailure };
     intake.begin(maxBytes);
     if (intake.isReading) {
