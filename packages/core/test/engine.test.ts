@@ -2,7 +2,8 @@
 // dialect throws.
 import { describe, expect, it } from "vitest";
 
-import type { TimeoutsConfig } from "../src/index.ts";
+import { findHeaders } from "../src/index.ts";
+import type { LimitStanding, Ticket, TimeoutsConfig } from "../src/index.ts";
 import { ManualGateway } from "./simulation/manual-gateway.ts";
 import { record } from "./simulation/tiny-dialect.ts";
 
@@ -12,6 +13,53 @@ const USAGE = record({ usage: { input: 3, output: 4 } });
 const DONE = record({ done: true });
 const TIMEOUTS: TimeoutsConfig = { connect: "1s", firstContent: "10s", idle: "5s", total: "60s" };
 const BIG = "x".repeat(2_000);
+
+describe("what a caller's limits leave", () => {
+  const upstreams = ["x-ratelimit-remaining-requests", "7 left", "ratelimit", "upstream's"] as const;
+  const limited = (more: Partial<Ticket> = {}): ManualGateway => {
+    let left = 3;
+    const limitStandings = (): readonly LimitStanding[] => [
+      { dimension: "requests", limit: 3, remaining: left--, resetMs: 0 },
+    ];
+    return new ManualGateway({ ticket: { limitStandings, ...more } });
+  };
+  const refusal = {
+    error: { class: "rate-limit", origin: "gateway", message: "no", retrySame: false, fallback: false },
+  } as const;
+
+  it.each([true, false])("is told with an answer, and nothing of the upstream's own (streamed: %s)", async (stream) => {
+    const gateway = limited();
+    const client = await gateway.ask({ stream });
+    gateway.call.sink.onSent();
+    const contentType = stream ? "text/event-stream" : "application/json";
+    gateway.call.sink.onHead(200, ["content-type", contentType, ...upstreams]);
+    if (stream) gateway.say(delta("hi"), STOP, DONE);
+    else gateway.say(JSON.stringify({ text: "hi", stop: "end" }));
+    gateway.call.sink.onEnd();
+    await gateway.advance(0);
+    expect([client.status, client.ending]).toEqual([200, "ended"]);
+    expect(findHeaders(client.headers, "x-left-requests")).toEqual(["3"]);
+    for (const name of upstreams) expect(client.headers).not.toContain(name);
+  });
+
+  it("is told with a refusal", async () => {
+    const gateway = limited({ hold: () => refusal });
+    const client = await gateway.ask({ stream: true });
+    expect([client.status, findHeaders(client.headers, "x-left-requests")]).toEqual([429, ["3"]]);
+  });
+
+  it.each([
+    ["a ticket that tells nothing", {}],
+    ["a caller without limits", { limitStandings: () => [] }],
+  ])("is silence for %s", async (_name, ticket) => {
+    const gateway = new ManualGateway({ ticket });
+    const client = await gateway.ask();
+    gateway.open();
+    gateway.say(delta("hi"), STOP, DONE);
+    await gateway.advance(0);
+    expect(client.headers.filter((name) => name.startsWith("x-left"))).toEqual([]);
+  });
+});
 
 describe("a streamed exchange", () => {
   it("gives the client what came, and the account its usage", async () => {

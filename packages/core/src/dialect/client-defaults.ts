@@ -2,6 +2,7 @@
 import { ABSENT, type Document, type NodeIndex } from "../json/index.ts";
 import type { ClientRoute, CredentialReading } from "./client-dialect.ts";
 import { findHeaders, type HeaderList } from "./header-list.ts";
+import type { LimitDimension, LimitStanding } from "./limit-standing.ts";
 import { compilePattern } from "./registry.ts";
 
 /** A comment record that every reader of event streams skips (WHATWG HTML, event stream interpretation). */
@@ -17,6 +18,24 @@ export function readUsualCredential(headers: HeaderList): CredentialReading {
   );
   const [secret = null] = secrets;
   return secrets.every((other) => other === secret) ? { ok: true, secret } : { ok: false, reason: "conflict" };
+}
+
+const LIMIT_NAMES: Readonly<Record<LimitDimension, string>> = {
+  requests: "requests",
+  tokens: "tokens",
+  inputTokens: "input-tokens",
+  outputTokens: "output-tokens",
+};
+
+/** `x-ratelimit-limit-…`, `-remaining-…` and `-reset-…`, the last in whole seconds from now, rounded up. */
+export function encodeUsualRateLimits(standings: readonly LimitStanding[], nowMs: number): HeaderList {
+  const headers: string[] = [];
+  for (const { dimension, limit, remaining, resetMs } of standings) {
+    const name = LIMIT_NAMES[dimension];
+    headers.push(`x-ratelimit-limit-${name}`, String(limit), `x-ratelimit-remaining-${name}`, String(remaining));
+    headers.push(`x-ratelimit-reset-${name}`, String(Math.max(Math.ceil((resetMs - nowMs) / 1000), 0)));
+  }
+  return headers;
 }
 
 /** A dialect claims the paths of its own routes. */

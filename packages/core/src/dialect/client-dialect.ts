@@ -5,6 +5,7 @@
 import type { Document, NodeIndex } from "../json/index.ts";
 import type { DialectId, NeutralError, NeutralRequest, NeutralResponse, Operation, StreamEvent } from "../ir/index.ts";
 import type { HeaderList } from "./header-list.ts";
+import type { LimitStanding } from "./limit-standing.ts";
 
 /** A route that a client dialect serves. `{name}` in a segment captures; matching is on the raw, undecoded path. */
 export interface ClientRoute {
@@ -143,6 +144,8 @@ export interface ClientDialect<Facts = unknown> {
   encodeModelList(models: readonly ListedModel[], query: string): EncodedAnswer;
   encodeModel(model: ListedModel): Uint8Array;
 
+  /** What the caller's limits leave, in this dialect's header fields; what it has no field for is left out. */
+  encodeRateLimits(standings: readonly LimitStanding[], nowMs: number): HeaderList;
   /** Header list that names the exchange to this dialect's clients. */
   identify(requestId: string): HeaderList;
   readonly streamContentType: string;

@@ -270,6 +270,27 @@ describe("a client dialect of which only the needed doors were written", () => {
     expect(dialect.estimateInputTokens(documentOf(JSON.stringify(body)))).toBe(tokens);
   });
 
+  it("tells what limits leave in the usual fields, with resets in whole seconds", () => {
+    const standings = [
+      { dimension: "requests", limit: 9, remaining: 3, resetMs: 61_001 },
+      { dimension: "inputTokens", limit: 8, remaining: 0, resetMs: 500 },
+    ] as const;
+    expect(dialect.encodeRateLimits(standings, 1_000)).toEqual([
+      "x-ratelimit-limit-requests",
+      "9",
+      "x-ratelimit-remaining-requests",
+      "3",
+      "x-ratelimit-reset-requests",
+      "61",
+      "x-ratelimit-limit-input-tokens",
+      "8",
+      "x-ratelimit-remaining-input-tokens",
+      "0",
+      "x-ratelimit-reset-input-tokens",
+      "0",
+    ]);
+  });
+
   it("throws where the gateway asks for an answer that no route of it needs", () => {
     expect(() => dialect.encodeTokenCount(1)).toThrow(expect.objectContaining({ code: "state_violation" }));
     expect(() => dialect.encodeModelList([], "")).toThrow(expect.objectContaining({ code: "state_violation" }));

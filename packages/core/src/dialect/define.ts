@@ -5,7 +5,13 @@
 import { GatewayError } from "../errors/index.ts";
 import type { Operation } from "../ir/index.ts";
 import type { ClientDialect, ClientRoute } from "./client-dialect.ts";
-import { claimsOwnRoutes, estimateFromBytes, KEEP_ALIVE_COMMENT, readUsualCredential } from "./client-defaults.ts";
+import {
+  claimsOwnRoutes,
+  encodeUsualRateLimits,
+  estimateFromBytes,
+  KEEP_ALIVE_COMMENT,
+  readUsualCredential,
+} from "./client-defaults.ts";
 import { checkRoutes, checkShape, checkWords, DefinitionProblems, type DefinitionShape } from "./definition-checks.ts";
 import { DerivedObserver } from "./derived-observer.ts";
 import { compileFromTable, NO_PROFILES, type ProfileTable } from "./profile-table.ts";
@@ -163,6 +169,7 @@ export type ClientOptions =
   | "readCredential"
   | "checkHeaders"
   | "estimateInputTokens"
+  | "encodeRateLimits"
   | "identify"
   | "streamTerminator";
 
@@ -180,8 +187,8 @@ export type Serves<
 
 /**
  * What the author of a client dialect writes. Left out are: `claims` (its own routes' paths), `readCredential` (`authorization: Bearer`
- * or `x-api-key`), `checkHeaders` (accepts all), `estimateInputTokens` (by bytes), `identify` (`x-request-id`), `streamContentType` and
- * `keepAlive` (those of event streams). A route for token counts, the model list or one model asks for the door that answers it.
+ * or `x-api-key`), `checkHeaders` (accepts all), `estimateInputTokens` (by bytes), `encodeRateLimits` (`x-ratelimit-…` in seconds),
+ * `identify` (`x-request-id`), `streamContentType` and `keepAlive` (those of event streams). A route for token counts, the model list or one model asks for the door that answers it.
  */
 export type ClientDialectDefinition<
   Facts = unknown,
@@ -201,6 +208,7 @@ const CLIENT_SHAPE: DefinitionShape = {
     "readCredential",
     "checkHeaders",
     "estimateInputTokens",
+    "encodeRateLimits",
     "identify",
     "encodeTokenCount",
     "encodeModelList",
@@ -242,6 +250,8 @@ export function defineClientDialect<Facts, const Routes extends readonly ClientR
     encodeTokenCount: (count) => parts.encodeTokenCount?.(count) ?? unreachable("encodeTokenCount"),
     encodeModelList: (models, query) => parts.encodeModelList?.(models, query) ?? unreachable("encodeModelList"),
     encodeModel: (model) => parts.encodeModel?.(model) ?? unreachable("encodeModel"),
+    encodeRateLimits: (standings, nowMs) =>
+      parts.encodeRateLimits?.(standings, nowMs) ?? encodeUsualRateLimits(standings, nowMs),
     identify: (requestId) => parts.identify?.(requestId) ?? ["x-request-id", requestId],
     streamContentType: parts.streamContentType ?? "text/event-stream",
     keepAlive: parts.keepAlive ?? KEEP_ALIVE_COMMENT,

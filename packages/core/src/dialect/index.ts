@@ -55,3 +55,4 @@ export type {
 export type { ProviderKind } from "./provider-kind.ts";
 export { DialectRegistry } from "./registry.ts";
 export type { DialectRegistration, RouteResult } from "./registry.ts";
+export type { LimitDimension, LimitStanding } from "./limit-standing.ts";

@@ -19,6 +19,7 @@ const parts = (more: Partial<AnswerHeaderParts> = {}): AnswerHeaderParts => ({
   requestId: "req_1",
   generation: 7,
   upstreamRequestId: null,
+  rateLimits: null,
   debug: null,
   ...more,
 });

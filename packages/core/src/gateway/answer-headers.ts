@@ -25,13 +25,16 @@ export interface AnswerHeaderParts {
   readonly requestId: string;
   readonly generation: number;
   readonly upstreamRequestId: string | null;
+  /** What the caller's limits leave, in its dialect; null where it has none. */
+  readonly rateLimits: HeaderList | null;
   readonly debug: DebugFacts | null;
 }
 
-/** Ids and, where they are on, debug headers: present on answers and errors alike. */
+/** Ids, the caller's limits and, where they are on, debug headers: present on answers and errors alike. */
 export function buildCommonHeaders(parts: AnswerHeaderParts): string[] {
   const headers = [...parts.client.identify(parts.requestId), "x-dragoman-generation", String(parts.generation)];
   if (parts.upstreamRequestId !== null) headers.push("x-upstream-request-id", parts.upstreamRequestId);
+  if (parts.rateLimits !== null) headers.push(...parts.rateLimits);
   const { debug } = parts;
   if (debug === null) return headers;
   if (debug.deploymentId !== null) headers.push("x-dragoman-deployment", headerSafe(debug.deploymentId));

@@ -6,12 +6,16 @@ import type { PlanCandidate } from "../route/index.ts";
 import { buildJsonHeaders, buildStreamHeaders, type AnswerHeaderParts } from "./answer-headers.ts";
 import type { Delivery } from "./delivery.ts";
 import type { ExchangeTiming } from "./exchange-timing.ts";
+import type { Clock, Ticket } from "./ports.ts";
 
 /** The exchange as its answers see it. */
 export interface AnswerSource {
   readonly requestId: string;
   readonly client: ClientDialect;
   readonly snapshot: Snapshot;
+  readonly clock: Clock;
+  /** Null before anybody was admitted. */
+  readonly ticket: Ticket | null;
   readonly candidate: PlanCandidate | null;
   readonly delivery: Delivery;
   readonly attemptsStarted: number;
@@ -113,7 +117,20 @@ export class ClientAnswers {
       issues: candidate?.issues ?? [],
       timing,
     };
-    return { client, requestId, generation: snapshot.generation, upstreamRequestId, debug: isDebug ? debug : null };
+    return {
+      client,
+      requestId,
+      generation: snapshot.generation,
+      upstreamRequestId,
+      rateLimits: this.#rateLimits(),
+      debug: isDebug ? debug : null,
+    };
+  }
+
+  #rateLimits(): HeaderList | null {
+    const { client, clock, ticket } = this.#source;
+    const standings = ticket?.limitStandings?.() ?? [];
+    return standings.length === 0 ? null : client.encodeRateLimits(standings, clock.nowMs());
   }
 }
 

@@ -173,6 +173,7 @@ export class GatewayEngine {
       requestId,
       generation: this.generation,
       upstreamRequestId: null,
+      rateLimits: null,
       debug: null,
     });
     return { status, headers: common, body: encoded.body };

@@ -33,7 +33,6 @@ export type {
   Clock,
   Hasher,
   HoldRequest,
-  LimitStanding,
   Logger,
   MaybeAsync,
   Ports,

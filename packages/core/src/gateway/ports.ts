@@ -3,7 +3,7 @@
  * engine itself opens nothing and reads nothing, so the whole of it runs in a simulation.
  */
 import type { UpstreamOrigin } from "../config/index.ts";
-import type { HeaderList } from "../dialect/index.ts";
+import type { HeaderList, LimitStanding } from "../dialect/index.ts";
 import type { DialectId, NeutralError, Operation, Usage } from "../ir/index.ts";
 
 /** A running timer. */
@@ -205,16 +205,6 @@ export interface AttemptTarget {
   readonly upstreamModel: string;
   readonly contextWindow?: number;
   readonly maxOutputTokens?: number;
-}
-
-/** How much a caller may still take of one thing, by the tightest of its limits. */
-export interface LimitStanding {
-  readonly dimension: "requests" | "tokens" | "inputTokens" | "outputTokens";
-  readonly limit: number;
-  /** What is neither spent nor held by running calls; 0 or more. */
-  readonly remaining: number;
-  /** When nothing of what was spent counts any more, milliseconds since 1970. */
-  readonly resetMs: number;
 }
 
 /** A value at once, or later where a limit is counted outside this process. What is there at once costs no turn. */

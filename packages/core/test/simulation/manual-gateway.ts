@@ -11,6 +11,7 @@ import {
   type HeaderList,
   type ModelConfig,
   type Responder,
+  type Ticket,
   type UpstreamRequest,
   type UpstreamSink,
 } from "../../src/index.ts";
@@ -60,6 +61,8 @@ export interface ManualGatewayOptions {
   readonly limits?: Partial<EngineLimits>;
   readonly maxQueueBytes?: number;
   readonly credentials?: readonly string[];
+  /** Members of every ticket in place of those that let everything in. */
+  readonly ticket?: Partial<Ticket>;
 }
 
 export class ManualGateway {
@@ -132,6 +135,7 @@ export class ManualGateway {
               seal: null,
               releaseClient: () => undefined,
               close: () => undefined,
+              ...options.ticket,
             },
           }),
         },

@@ -359,6 +359,8 @@ export function makeClient(words: Words): ClientDialect {
     encodeTokenCount: (count) => json({ count }),
     encodeModelList: (models) => ({ ok: true, body: json({ models: models.map((model) => model.id) }) }),
     encodeModel: (model) => json({ model: model.id }),
+    encodeRateLimits: (standings) =>
+      standings.flatMap(({ dimension, remaining }) => [`x-left-${dimension}`, `${remaining}`]),
     identify: (requestId) => ["x-request-id", requestId],
     streamContentType: "text/event-stream",
     keepAlive: Buffer.from(": still here\n\n"),

@@ -96,3 +96,43 @@ describe("estimateInputTokens", () => {
     expect(small).toBeGreaterThan(1600);
   });
 });
+
+const NOW_MS = Date.parse("2026-11-30T12:00:00Z");
+
+describe("encodeRateLimits", () => {
+  it("tells all four things, with resets as moments", () => {
+    const standings = [
+      { dimension: "requests", limit: 600, remaining: 599, resetMs: NOW_MS + 360_000 },
+      { dimension: "tokens", limit: 1000, remaining: 0, resetMs: NOW_MS + 120 },
+      { dimension: "inputTokens", limit: 7, remaining: 6, resetMs: NOW_MS + 1 },
+      { dimension: "outputTokens", limit: 5, remaining: 4, resetMs: NOW_MS - 5 },
+    ] as const;
+    expect(anthropicClient.encodeRateLimits(standings, NOW_MS)).toEqual([
+      "anthropic-ratelimit-requests-limit",
+      "600",
+      "anthropic-ratelimit-requests-remaining",
+      "599",
+      "anthropic-ratelimit-requests-reset",
+      "2026-11-30T12:06:00Z",
+      "anthropic-ratelimit-tokens-limit",
+      "1000",
+      "anthropic-ratelimit-tokens-remaining",
+      "0",
+      "anthropic-ratelimit-tokens-reset",
+      "2026-11-30T12:00:01Z",
+      "anthropic-ratelimit-input-tokens-limit",
+      "7",
+      "anthropic-ratelimit-input-tokens-remaining",
+      "6",
+      "anthropic-ratelimit-input-tokens-reset",
+      "2026-11-30T12:00:01Z",
+      "anthropic-ratelimit-output-tokens-limit",
+      "5",
+      "anthropic-ratelimit-output-tokens-remaining",
+      "4",
+      "anthropic-ratelimit-output-tokens-reset",
+      "2026-11-30T12:00:00Z",
+    ]);
+    expect(anthropicClient.encodeRateLimits([], NOW_MS)).toEqual([]);
+  });
+});

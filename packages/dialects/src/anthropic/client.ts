@@ -9,6 +9,7 @@ import { createStreamEncoder } from "./encode-stream.ts";
 import { estimateInputTokens } from "./estimate-tokens.ts";
 import { ANTHROPIC } from "./members.ts";
 import { encodeModel, encodeModelList } from "./models.ts";
+import { encodeRateLimits } from "./rate-limits.ts";
 import { readBounds } from "./read-bounds.ts";
 import { readHead, type AnthropicFacts } from "./read-head.ts";
 
@@ -35,6 +36,7 @@ export const anthropicClient: ClientDialect<AnthropicFacts> = {
   encodeTokenCount: (count) => Buffer.from(`{"input_tokens":${count}}`, "latin1"),
   encodeModelList,
   encodeModel,
+  encodeRateLimits,
   identify: (requestId) => ["request-id", requestId],
   streamContentType: "text/event-stream; charset=utf-8",
   keepAlive: Buffer.from('event: ping\ndata: {"type":"ping"}\n\n', "latin1"),

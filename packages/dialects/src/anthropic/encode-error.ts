@@ -80,10 +80,20 @@ const THREAD_DETAILS = { error_code: "thread_unsupported_request", unsupported: 
 /** Details that this dialect's clients know: `error_code` and what goes with it. */
 function detailsOf(error: NeutralError): Readonly<Record<string, unknown>> | null {
   const { details } = error;
+  if (details !== undefined && error.origin === "gateway" && typeof details["scope"] === "string")
+    return limitDetails(error, details);
   if (details !== undefined && typeof details["error_code"] === "string") return details;
   const issues = details?.["issues"];
   const namesThread = Array.isArray(issues) && issues.some((issue: unknown) => isThreadIssue(issue));
   return namesThread ? THREAD_DETAILS : null;
+}
+
+/** Which limit of the gateway refuses. The envelope's types do not tell a budget from a provider's bill, its code does. */
+function limitDetails(
+  { code = "" }: NeutralError,
+  { scope, limit, per = null, resetsAt = null }: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  return { error_code: code, scope, limit, per, resets_at: resetsAt };
 }
 
 const isThreadIssue = (issue: unknown): boolean =>

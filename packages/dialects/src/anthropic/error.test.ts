@@ -196,6 +196,28 @@ describe("encodeError", () => {
     expect(encode(error(kind, origin)).inner["message"]).toBe(text);
   });
 
+  it("tells which limit of the gateway refuses, and when it resets", () => {
+    const budget = error("quota", "gateway", {
+      code: "budget_exceeded",
+      retryAfterMs: 1_500,
+      details: { scope: "key", limit: "usd", per: "day", resetsAt: "2026-12-01T00:00:00.000Z" },
+    });
+    expect(encode(budget)).toMatchObject({
+      status: 402,
+      fields: { "retry-after": "2", "x-should-retry": "false" },
+      inner: {
+        type: "billing_error",
+        details: {
+          error_code: "budget_exceeded",
+          scope: "key",
+          limit: "usd",
+          per: "day",
+          resets_at: "2026-12-01T00:00:00.000Z",
+        },
+      },
+    });
+  });
+
   it("says once that a prompt is too long", () => {
     expect(encode(error("context-length", "upstream", { message: "prompt is too long: 5 > 4" })).inner["message"]).toBe(
       "prompt is too long: 5 > 4",

@@ -99,3 +99,31 @@ describe("lists and small answers", () => {
     expect(openaiChatClient.checkHeaders([])).toBeNull();
   });
 });
+
+const NOW_MS = Date.parse("2026-11-30T12:00:00Z");
+
+describe("encodeRateLimits", () => {
+  test("tells requests and tokens, with resets as durations", () => {
+    const standings = [
+      { dimension: "requests", limit: 600, remaining: 599, resetMs: NOW_MS + 360_000 },
+      { dimension: "tokens", limit: 1000, remaining: 0, resetMs: NOW_MS + 120 },
+      { dimension: "inputTokens", limit: 7, remaining: 6, resetMs: NOW_MS + 1 },
+      { dimension: "outputTokens", limit: 5, remaining: 4, resetMs: NOW_MS - 5 },
+    ] as const;
+    expect(openaiChatClient.encodeRateLimits(standings, NOW_MS)).toEqual([
+      "x-ratelimit-limit-requests",
+      "600",
+      "x-ratelimit-remaining-requests",
+      "599",
+      "x-ratelimit-reset-requests",
+      "6m0s",
+      "x-ratelimit-limit-tokens",
+      "1000",
+      "x-ratelimit-remaining-tokens",
+      "0",
+      "x-ratelimit-reset-tokens",
+      "120ms",
+    ]);
+    expect(openaiChatClient.encodeRateLimits([], NOW_MS)).toEqual([]);
+  });
+});

@@ -11,6 +11,7 @@ import { encodeResponse } from "./encode-response.ts";
 import { estimateInputTokens } from "./estimate-tokens.ts";
 import { identify } from "./identity.ts";
 import { encodeModel, encodeModelList } from "./models.ts";
+import { encodeRateLimits } from "./rate-limits.ts";
 import { readBounds } from "./read-bounds.ts";
 import { readChatHead } from "./read-head.ts";
 import type { ChatFacts } from "./read-head.ts";
@@ -43,6 +44,7 @@ export const openaiChatClient: ClientDialect<ChatFacts> = {
   encodeTokenCount: (count) => Buffer.from(`{"input_tokens":${count}}`, "utf8"),
   encodeModelList: (models) => encodeModelList(models),
   encodeModel,
+  encodeRateLimits,
   identify,
   streamContentType: "text/event-stream; charset=utf-8",
   keepAlive: Buffer.from(": keep-alive\n\n", "utf8"),

@@ -4,26 +4,14 @@
  */
 import { findHeader, type HeaderList, type NeutralError } from "@dragoman/core";
 
+import { readDurationMs } from "./duration.ts";
+
 const DECIMAL = /^\d{1,15}(?:\.\d{1,9})?$/;
-const DURATION = /^(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?$/;
 
 const readDecimal = (text: string | undefined): number | undefined => {
   const trimmed = text?.trim();
   return trimmed !== undefined && DECIMAL.test(trimmed) ? Number(trimmed) : undefined;
 };
-
-/** Reads a duration as `x-ratelimit-reset-*` spells it, e.g. `6m0s` or `120ms`, in milliseconds. */
-export function readDurationMs(text: string): number | undefined {
-  const match = DURATION.exec(text.trim());
-  if (match === null || match[0] === "") return undefined;
-  const [, hours, minutes, seconds, milliseconds] = match;
-  return (
-    Number(hours ?? 0) * 3_600_000 +
-    Number(minutes ?? 0) * 60_000 +
-    Number(seconds ?? 0) * 1000 +
-    Number(milliseconds ?? 0)
-  );
-}
 
 /** `retry-after` as delta-seconds or as an HTTP date (RFC 9110 §10.2.3). */
 function readRetryAfter(text: string | undefined, nowMs: number): number | undefined {

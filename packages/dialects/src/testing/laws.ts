@@ -3,6 +3,7 @@ import { answerLaws } from "./answer-laws.ts";
 import { answerPairLaws } from "./answer-pair-laws.ts";
 import { errorLaws, upstreamErrorLaws } from "./error-laws.ts";
 import type { Law, LawOptions } from "./law.ts";
+import { limitLaws } from "./limit-laws.ts";
 import { requestPairLaws } from "./pair-laws.ts";
 import { requestLaws } from "./request-laws.ts";
 import { streamLaws } from "./stream-laws.ts";
@@ -19,6 +20,7 @@ export function laws(subject: DialectSubject, options: LawOptions = {}): readonl
     ...reportedUsageLaws(subject, options),
     ...toldUsageLaws(subject, options),
     ...errorLaws(subject, options),
+    ...limitLaws(subject.client, options),
   ];
 }
 

@@ -1,5 +1,5 @@
 // A whole stack for tests: a scripted upstream and a gateway in front of it, in this process or as the built server.
-import type { Gateway } from "../../src/create-gateway.ts";
+import type { CreateGatewayOptions, Gateway } from "../../src/create-gateway.ts";
 import { createScriptedUpstream } from "../../src/scripted-upstream/index.ts";
 import type { ScriptedUpstream } from "../../src/scripted-upstream/index.ts";
 import { serve } from "../../src/serve.ts";
@@ -29,10 +29,13 @@ export interface InProcessStack extends Stack {
 const CLOSE_DEADLINE_MS = 1_000;
 
 /** Starts a stack whose gateway runs in this process. */
-export async function startStack(options: StackConfigOptions = {}): Promise<InProcessStack> {
+export async function startStack(
+  options: StackConfigOptions = {},
+  gatewayOptions: CreateGatewayOptions = {},
+): Promise<InProcessStack> {
   const upstream = await createScriptedUpstream();
   try {
-    const running = await serve({ config: buildStackConfig(upstream.url, options) });
+    const running = await serve({ config: buildStackConfig(upstream.url, options), gatewayOptions });
     return {
       url: running.url,
       key: STACK_KEY,
