@@ -1,7 +1,7 @@
 import { defineConfig } from "tsup";
 
 export default defineConfig({
-  entry: ["src/index.ts", "src/journal/index.ts", "src/sqlite/index.ts"],
+  entry: ["src/index.ts", "src/journal/index.ts", "src/sqlite/index.ts", "src/postgres/index.ts"],
   format: ["esm"],
   target: "node20",
   platform: "node",

@@ -12,36 +12,25 @@ import type {
 } from "../../src/index.ts";
 import { SpendTable } from "../../src/index.ts";
 import { anyEntries, entry, HARD_TEXTS, NOON } from "./sample-entries.ts";
-import { KINDS, type StorePlace } from "./store-kinds.ts";
+import { KINDS, OpenStores, type StorePlace } from "./store-kinds.ts";
 
 const DAY_MS = 86_400_000;
 
 /** Opening a place takes a server tens of milliseconds, so properties run a few times each, over many entries. */
 const RUNS = { numRuns: 25 };
 
-describe.each(KINDS)("$name", ({ place, isShared }) => {
-  const places: StorePlace[] = [];
-  const stores: LedgerStore[] = [];
-  const newPlace = async (): Promise<StorePlace> => {
-    const found = await place!();
-    places.push(found);
-    return found;
-  };
-  const open = async (at?: StorePlace): Promise<LedgerStore> => {
-    const store = await (at ?? (await newPlace())).open();
-    stores.push(store);
-    return store;
-  };
+describe.each(KINDS)("$name", (kind) => {
+  const { place, isShared } = kind;
+  const opened = new OpenStores();
+  const clear = (): Promise<void> => opened.clear();
+  const newPlace = (): Promise<StorePlace> => opened.place(kind);
+  const open = (at?: StorePlace): Promise<LedgerStore> => opened.open(kind, at);
   const ingest = (store: LedgerStore, ...entries: readonly LedgerEntry[]): Promise<void> =>
     store.ingest({ entries, progress: null });
   const read = async (store: LedgerStore, query: EntryQuery = {}): Promise<LedgerEntry[]> => {
     const found: LedgerEntry[] = [];
     for await (const each of store.entries(query)) found.push(each);
     return found;
-  };
-  const clear = async (): Promise<void> => {
-    for (const store of stores.splice(0)) await store.close();
-    for (const each of places.splice(0)) await each.remove();
   };
   afterEach(clear);
 

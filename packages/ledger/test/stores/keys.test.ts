@@ -2,9 +2,9 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 
-import type { KeyStore, LedgerStore, StoredKey, StoredOwner } from "../../src/index.ts";
+import type { KeyStore, StoredKey, StoredOwner } from "../../src/index.ts";
 import { HARD_TEXTS } from "./sample-entries.ts";
-import { KINDS, type StorePlace } from "./store-kinds.ts";
+import { KINDS, OpenStores, type StorePlace } from "./store-kinds.ts";
 
 const hash = (digit: string): string => digit.repeat(64);
 
@@ -28,20 +28,11 @@ const owner = (id: string): StoredOwner => ({ id, limits: [{ requests: 5, per: "
 
 const refused = (reason: string): object => ({ ok: false, reason });
 
-describe.each(KINDS)("$name", ({ place, isShared }) => {
-  const places: StorePlace[] = [];
-  const stores: LedgerStore[] = [];
-  const open = async (at?: StorePlace): Promise<KeyStore> => {
-    const found = at ?? (await place!());
-    if (at === undefined) places.push(found);
-    const store = await found.open();
-    stores.push(store);
-    return store.keys;
-  };
-  const clear = async (): Promise<void> => {
-    for (const store of stores.splice(0)) await store.close();
-    for (const each of places.splice(0)) await each.remove();
-  };
+describe.each(KINDS)("$name", (kind) => {
+  const { place, isShared } = kind;
+  const opened = new OpenStores();
+  const clear = (): Promise<void> => opened.clear();
+  const open = async (at?: StorePlace): Promise<KeyStore> => (await opened.open(kind, at)).keys;
   afterEach(clear);
 
   describe.skipIf(place === null)("keys", () => {
@@ -195,8 +186,7 @@ describe.each(KINDS)("$name", ({ place, isShared }) => {
   });
 
   it.skipIf(place === null || !isShared)("of two stores that change keys at once, one wins", async () => {
-    const at = await place!();
-    places.push(at);
+    const at = await opened.place(kind);
     const all = await Promise.all([open(at), open(at), open(at)]);
     const answers = await Promise.all(
       all.flatMap((keys, index) => [

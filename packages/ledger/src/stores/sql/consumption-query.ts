@@ -41,7 +41,8 @@ export function selectConsumption(dialect: SqlDialect, query: ConsumptionQuery):
   const { groups, needs } = SCOPES[query.scope];
   const isCounted = query.scope === "deployment" ? "" : " AND attempt = 1";
   const part = query.partMs === null ? [] : [`(ended_ms / ${wholePart(query.partMs)})`];
-  const charged = (column: string): string => dialect.exactSum(`${dialect.least}(${column}, ${MAX_TOKENS})`);
+  const charged = (column: string): string =>
+    dialect.exactSum(`CASE WHEN ${column} > ${MAX_TOKENS} THEN ${MAX_TOKENS} ELSE ${column} END`);
   const columns = [
     ...groups.map(([, expression], index) => `${expression} AS group_${index}`),
     ...part.map((expression) => `${expression} AS part`),

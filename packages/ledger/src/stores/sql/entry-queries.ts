@@ -1,14 +1,15 @@
 /** Reads entries page by page, oldest end first, so that any number of them passes through bounded memory. */
+import type { LedgerEntry } from "../../entries/index.ts";
 import type { EntryQuery } from "../ledger-store.ts";
-import { ENTRY_COLUMN_NAMES } from "./entry-columns.ts";
+import { ENTRY_COLUMN_NAMES, entryOfRow, type SqlRow } from "./entry-columns.ts";
 import { endedBefore, endedFrom, SqlParameters, whereAll, type SqlDialect, type SqlStatement } from "./sql-dialect.ts";
 import { storedText } from "./stored-text.ts";
 
 /** Entries read at once. */
-export const PAGE_SIZE = 500;
+const PAGE_SIZE = 500;
 
 /** The last entry of a page: the next one begins after it. */
-export interface PageEnd {
+interface PageEnd {
   readonly endedMs: number;
   /** The row's number, which tells apart what ended in one millisecond. */
   readonly seq: number;
@@ -21,13 +22,26 @@ const FILTERS = [
   ["requestId", "request_id"],
 ] as const;
 
-/** One page of a query: the columns of entries, and `seq`. */
-export function selectEntries(
+/** All entries of a query. `read` runs a statement and gives back all of its rows. */
+export async function* readEntries(
   dialect: SqlDialect,
   query: EntryQuery,
-  after: PageEnd | null,
-  pageSize: number,
-): SqlStatement {
+  read: (statement: SqlStatement) => Promise<readonly SqlRow[]>,
+): AsyncGenerator<LedgerEntry, void> {
+  let left = query.limit ?? Number.POSITIVE_INFINITY;
+  let after: PageEnd | null = null;
+  while (left > 0) {
+    const size = Math.min(left, PAGE_SIZE);
+    const rows = await read(selectPage(dialect, query, after, size));
+    for (const row of rows) yield entryOfRow(row);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < size) return;
+    after = { endedMs: last["ended_ms"] as number, seq: last["seq"] as number };
+    left -= rows.length;
+  }
+}
+
+function selectPage(dialect: SqlDialect, query: EntryQuery, after: PageEnd | null, pageSize: number): SqlStatement {
   const parameters = new SqlParameters(dialect);
   const conditions: string[] = [];
   if (after !== null)

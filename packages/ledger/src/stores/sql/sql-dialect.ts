@@ -10,8 +10,6 @@ export interface SqlDialect {
   /** A sum of whole numbers as text that `readSum` reads, exact however large; of no rows it is 0. */
   exactSum(expression: string): string;
   readSum(text: string): bigint;
-  /** The smaller of two numbers. */
-  readonly least: string;
   /** A comparison of a text column that an index on names of any length serves. */
   equalsText(column: string, parameter: string): string;
 }

@@ -9,11 +9,10 @@ export const SQLITE_DIALECT: SqlDialect = {
   table: (name) => name,
   parameter: (position) => `?${position}`,
   exactSum: (expression) =>
-    `COALESCE(SUM(${expression} >> 32), 0) || ':' || COALESCE(SUM(${expression} & 4294967295), 0)`,
+    `COALESCE(SUM((${expression}) >> 32), 0) || ':' || COALESCE(SUM((${expression}) & 4294967295), 0)`,
   readSum: (text) => {
     const [high = "0", low = "0"] = text.split(":");
     return BigInt(high) * HALF + BigInt(low);
   },
-  least: "MIN",
   equalsText: (column, parameter) => `${column} = ${parameter}`,
 };

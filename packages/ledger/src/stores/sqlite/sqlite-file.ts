@@ -2,11 +2,9 @@
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 
-import { pendingMigrations, type AppliedMigration } from "../sql/migrations.ts";
+import { pendingMigrations, type AppliedMigration, type Migration } from "../sql/migrations.ts";
 import { storeRefusal } from "../store-failure.ts";
 import { readRows, type SqliteDatabase, type SqliteDriver } from "./sqlite-driver.ts";
-import { SQLITE_MIGRATIONS } from "./sqlite-schema.ts";
-import type { Migration } from "../sql/migrations.ts";
 
 /** `DRGM`: what the file's header says it belongs to (SQLite, PRAGMA application_id). */
 const APPLICATION_ID = 0x4452474d;
@@ -19,12 +17,12 @@ export interface SqliteFileOptions {
   readonly file: string;
   /** `full` = what was ingested survives power loss, too. */
   readonly synchronous: "normal" | "full";
-  readonly migrations?: readonly Migration[];
+  readonly migrations: readonly Migration[];
 }
 
 /** Opens or creates the file and brings its schema up to date. The database is closed again when that fails. */
 export function openSqliteFile(driver: SqliteDriver, options: SqliteFileOptions): SqliteDatabase {
-  const { file, synchronous, migrations = SQLITE_MIGRATIONS } = options;
+  const { file, synchronous, migrations } = options;
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   // Created before SQLite does it, whose write-ahead log takes over the mode.
   closeSync(openSync(file, "a", 0o600));

@@ -6,8 +6,9 @@ import type { LedgerEntry, SpendQuery, SpendRow } from "../../entries/index.ts";
 import { KeyDesk, type KeyStore } from "../../keys/index.ts";
 import type { Consumption, ConsumptionQuery, EntryQuery, IngestBatch, LedgerStore } from "../ledger-store.ts";
 import { consumptionOfRow, selectConsumption } from "../sql/consumption-query.ts";
-import { ENTRY_COLUMN_NAMES, ENTRY_COLUMNS, entryOfRow } from "../sql/entry-columns.ts";
-import { PAGE_SIZE, selectEntries, type PageEnd } from "../sql/entry-queries.ts";
+import { ENTRY_COLUMN_NAMES, ENTRY_COLUMNS } from "../sql/entry-columns.ts";
+import { readEntries } from "../sql/entry-queries.ts";
+import type { Migration } from "../sql/migrations.ts";
 import { selectSpend, spendOfRow } from "../sql/spend-query.ts";
 import { originalText, storedText } from "../sql/stored-text.ts";
 import { storeFailure, storeRefusal } from "../store-failure.ts";
@@ -16,6 +17,7 @@ import { SQLITE_DIALECT } from "./sqlite-dialect.ts";
 import { findSqliteDriver, readRows, type SqliteDatabase, type SqliteDriverName } from "./sqlite-driver.ts";
 import { inTransaction, openSqliteFile } from "./sqlite-file.ts";
 import { SqliteKeyBackend } from "./sqlite-key-backend.ts";
+import { SQLITE_MIGRATIONS } from "./sqlite-schema.ts";
 
 /** How a SQLite store is opened. */
 export interface SqliteStoreOptions {
@@ -34,12 +36,19 @@ export interface SqliteStoreOptions {
  * Opens or creates a store in a SQLite file, and brings its schema up to date. Rejects with `ledger_store_failed` when there is no
  * driver, when the file belongs to another program, or when it was written by a version that this one cannot read.
  */
-export async function openSqliteStore(options: SqliteStoreOptions): Promise<LedgerStore> {
+export function openSqliteStore(options: SqliteStoreOptions): Promise<LedgerStore> {
+  return openSqliteWith(options, SQLITE_MIGRATIONS);
+}
+
+/** The same with other steps of the schema. */
+export async function openSqliteWith(
+  { file, synchronous = "normal", driver }: SqliteStoreOptions,
+  migrations: readonly Migration[],
+): Promise<LedgerStore> {
   try {
-    const driver = await findSqliteDriver(options.driver);
-    return new SqliteStore(openSqliteFile(driver, { synchronous: "normal", ...options }));
+    return new SqliteStore(openSqliteFile(await findSqliteDriver(driver), { file, synchronous, migrations }));
   } catch (error) {
-    throw storeFailure("SQLite", `open ${options.file}`, error);
+    throw storeFailure("SQLite", `open ${file}`, error);
   }
 }
 
@@ -87,19 +96,10 @@ class SqliteStore implements LedgerStore {
     );
   }
 
-  async *entries(query: EntryQuery): AsyncIterable<LedgerEntry> {
-    let left = query.limit ?? Number.POSITIVE_INFINITY;
-    let after: PageEnd | null = null;
-    while (left > 0) {
-      const size = Math.min(left, PAGE_SIZE);
-      const { text, values } = selectEntries(SQLITE_DIALECT, query, after, size);
-      const rows = await this.#run("read entries", (database) => readRows(database, text, values));
-      for (const row of rows) yield entryOfRow(row);
-      const last = rows.at(-1);
-      if (last === undefined || rows.length < size) return;
-      after = { endedMs: last["ended_ms"] as number, seq: last["seq"] as number };
-      left -= rows.length;
-    }
+  entries(query: EntryQuery): AsyncIterable<LedgerEntry> {
+    return readEntries(SQLITE_DIALECT, query, ({ text, values }) =>
+      this.#run("read entries", (database) => readRows(database, text, values)),
+    );
   }
 
   spend(query: SpendQuery): Promise<readonly SpendRow[]> {
