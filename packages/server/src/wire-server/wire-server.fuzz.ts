@@ -34,6 +34,7 @@ const LINES = [
   "POST /unread HTTP/1.1",
   "POST /late HTTP/1.1",
   "GET /late HTTP/1.1",
+  "CONNECT /x HTTP/1.1",
 ];
 /** What a request line may have instead of a plain path (RFC 9112 §3.2), and what some proxies make of it. */
 const TARGETS = ["/x", "*", "a:443", "http://a/x", "//a/x", "/x#f", "/x?a=b?c", "/%2e%2e/x", "/x%00", "/x y", "/\x80"];
@@ -49,7 +50,7 @@ const FIELDS = [
   "Expect: 100-continue",
   "Expect: x",
   "Upgrade: h2c",
-  "Connection: upgrade",
+  "Connection: upgrade\r\nUpgrade: h2c",
   "Upgrade: websocket",
   "Connection: x, close, upgrade",
   "Proxy-Connection: keep-alive",
