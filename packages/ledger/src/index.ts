@@ -30,7 +30,16 @@ export type {
 export { createLedgerAdmission, createLimitDirectory } from "./admission/index.ts";
 export type { LedgerAdmission, LedgerAdmissionOptions, LimitDirectory, LimitsConfig } from "./admission/index.ts";
 export { exportCsv, exportNdjson, SpendTable } from "./entries/index.ts";
-export type { EntrySink, EntryUsage, LedgerEntry, SpendGroup, SpendQuery, SpendRow } from "./entries/index.ts";
+export type {
+  EntrySink,
+  EntryUsage,
+  LedgerEntry,
+  LedgerRecorder,
+  RecordedHold,
+  SpendGroup,
+  SpendQuery,
+  SpendRow,
+} from "./entries/index.ts";
 export type { KeyChange, KeyDirectory, KeyRefusal, KeySecret, KeyStore, StoredKey, StoredOwner } from "./keys/index.ts";
 export { MemoryLedgerStore } from "./stores/index.ts";
 export type {

@@ -32,12 +32,14 @@ import {
   type UpstreamClient,
 } from "@dragoman/core";
 import { BUILT_IN_DIALECTS, BUILT_IN_KINDS } from "@dragoman/dialects";
+import type { LedgerAlert, LedgerEntry, LedgerStore, Scope, Standing } from "@dragoman/ledger";
 
 import { checkConfig } from "./config-file/check-config.ts";
 import { completePrincipal } from "./embedding/index.ts";
 import type { EmbeddedGateway, HostPrincipal } from "./embedding/index.ts";
 import { createInProcessFetch } from "./fetch/in-process-fetch.ts";
 import { KeyRing } from "./keys/index.ts";
+import { openGatewayLedger, type GatewayLedger } from "./ledger/gateway-ledger.ts";
 import { createNodeClock, createNodeRandom, NODE_HASHER, SILENT_LOGGER } from "./ports/index.ts";
 import { VERSION } from "./version.ts";
 import { createWireClient } from "./wire/index.ts";
@@ -52,7 +54,17 @@ export interface CreateGatewayOptions {
   readonly clock?: Clock;
   readonly random?: Random;
   readonly upstream?: UpstreamClient;
+  /** In the place of the ledger, whose options below then mean nothing. */
   readonly admission?: Admission;
+  /**
+   * A folder for the journal and the SQLite store, which belongs to this gateway alone; over `ledger.dataDir`. Without either the
+   * ledger is in memory and writes no file.
+   */
+  readonly dataDir?: string;
+  /** Used when neither `dataDir` nor the configuration names a folder. */
+  readonly defaultDataDir?: string;
+  /** Called for every entry of the ledger, in the turn in which its attempt was settled. Must not throw. */
+  readonly onEntry?: (entry: LedgerEntry) => void;
   /** Who a credential belongs to; by default the keys of the configuration. */
   readonly authenticator?: Authenticator;
   /** Resolves `env:` and `file:` references in the configuration. Embedded gateways have none unless the host gives one. */
@@ -73,6 +85,16 @@ export interface GatewayEvents {
   outcome: (outcome: ExchangeOutcome) => void;
   /** A configuration took the place of the one before; its generation. */
   reconfigured: (generation: number) => void;
+  /** A share of a limit was reached (`soft`), or a limit refused a call (`hard`); each once per window. */
+  alert: (alert: LedgerAlert) => void;
+}
+
+/** A gateway's ledger as its host sees it. */
+export interface LedgerView {
+  /** Entries, keys and owners. In memory, where the gateway has no data folder, it keeps no entries: `onEntry` hears of them. */
+  readonly store: LedgerStore;
+  /** Spent and held of one scope's limits; empty where there are none. */
+  standings(scope: Scope, id: string): readonly Standing[];
 }
 
 /** A gateway as one caller sees it. */
@@ -96,6 +118,8 @@ export interface Gateway extends EmbeddedGateway {
   /** Ends what still runs: clients that wait get an error, and upstream calls whose client has left are cut. */
   cutShort(): void;
   readonly snapshot: Snapshot;
+  /** Entries, keys and owners, and what limits leave; null when the host brought its own admission. */
+  readonly ledger: LedgerView | null;
   readonly inFlight: number;
   readonly hasFailedTask: boolean;
   readonly events: EventEmitter<GatewayEvents>;
@@ -109,14 +133,10 @@ function describeProblems(problems: readonly ConfigProblem[]): string {
 }
 
 /**
- * Makes a gateway from a configuration. Rejects with `config_invalid` (`details.problems` holds every problem with its path)
- * when it does not compile.
+ * Makes a gateway from a configuration. Rejects with `config_invalid` (`details.problems` holds every problem with its path) when it
+ * does not compile, or when another process uses its data folder.
  */
-export function createGateway(config: GatewayConfig, options: CreateGatewayOptions = {}): Promise<Gateway> {
-  return Promise.resolve().then(() => composeGateway(config, options));
-}
-
-function composeGateway(config: GatewayConfig, options: CreateGatewayOptions): Gateway {
+export async function createGateway(config: GatewayConfig, options: CreateGatewayOptions = {}): Promise<Gateway> {
   const registry = new DialectRegistry(
     [...BUILT_IN_DIALECTS, ...(options.dialects ?? [])],
     [...BUILT_IN_KINDS, ...(options.kinds ?? [])],
@@ -138,24 +158,45 @@ function composeGateway(config: GatewayConfig, options: CreateGatewayOptions): G
   };
   const events = new EventEmitter<GatewayEvents>();
   const logger = options.logger ?? SILENT_LOGGER;
+  const clock = options.clock ?? createNodeClock();
+  const random = options.random ?? createNodeRandom();
+  const snapshot = compile(config, 1);
+  let stopServing = (): void => undefined;
+  const ledger =
+    options.admission === undefined
+      ? await openGatewayLedger({
+          snapshot,
+          host: { dataDir: options.dataDir ?? null, defaultDataDir: options.defaultDataDir ?? null },
+          clock,
+          random,
+          logger,
+          onEntry: options.onEntry ?? null,
+          onAlert: (alert) => void events.emit("alert", alert),
+          onFolderLost: () => stopServing(),
+        })
+      : null;
+  const upstream = options.upstream ?? createWireClient();
   const engine = new GatewayEngine({
     registry,
-    snapshot: compile(config, 1),
+    snapshot,
     ports: {
-      clock: options.clock ?? createNodeClock(),
-      random: options.random ?? createNodeRandom(),
+      clock,
+      random,
       hasher: NODE_HASHER,
       logger,
-      upstream: options.upstream ?? createWireClient(),
-      admission: options.admission ?? FREE_ADMISSION,
+      upstream: ledger?.gate(upstream) ?? upstream,
+      admission: options.admission ?? ledger?.admission ?? FREE_ADMISSION,
     },
-    makeAuthenticator: (snapshot) => options.authenticator ?? new KeyRing(snapshot.keys),
+    makeAuthenticator: (generation) =>
+      options.authenticator ?? ledger?.authenticator(generation) ?? new KeyRing(generation.keys),
     observers: [{ onOutcome: (outcome) => events.emit("outcome", outcome) }],
     userAgent: `dragoman/${VERSION}`,
+    ...(ledger === null ? {} : { readiness: () => ledger.readiness() }),
     ...(options.hooks === undefined ? {} : { hooks: options.hooks }),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
     ...(options.breaker === undefined ? {} : { breaker: options.breaker }),
   });
+  stopServing = () => engine.drain();
   const embedded: EmbeddedGateway = {
     handle: (request, responder, handleOptions) => engine.handle(request, responder, handleOptions),
     encodeRefusal: (status, code, message, path, headers) => engine.encodeRefusal(status, code, message, path, headers),
@@ -163,15 +204,19 @@ function composeGateway(config: GatewayConfig, options: CreateGatewayOptions): G
     pool: options.pool ?? new BodyPool({ maxPooledBytes: POOLED_BODY_BYTES }),
     logger,
   };
+  let closing: Promise<void> | null = null;
   return {
     ...embedded,
+    ledger,
     as: (principal) => ({ fetch: createInProcessFetch(embedded, completePrincipal(principal)) }),
     explain: (request) => engine.explain(request),
     reconfigure: (next) => {
-      engine.swap(compile(next, engine.generation + 1));
+      const compiled = compile(next, engine.generation + 1);
+      ledger?.use(compiled);
+      engine.swap(compiled);
       events.emit("reconfigured", engine.generation);
     },
-    close: () => engine.close(),
+    close: () => (closing ??= closeInOrder(engine, ledger)),
     drain: () => engine.drain(),
     cutShort: () => engine.cutShort(),
     get snapshot() {
@@ -185,4 +230,10 @@ function composeGateway(config: GatewayConfig, options: CreateGatewayOptions): G
     },
     events,
   };
+}
+
+/** Entries come until the last exchange has ended. */
+async function closeInOrder(engine: GatewayEngine, ledger: GatewayLedger | null): Promise<void> {
+  await engine.close();
+  await ledger?.close();
 }

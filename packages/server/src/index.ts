@@ -1,7 +1,7 @@
 /// <reference types="node" preserve="true" />
 /** dragoman: an LLM gateway as a library, with the standalone server and its HTTP front end. */
 export { createGateway } from "./create-gateway.ts";
-export type { CreateGatewayOptions, Gateway, GatewayClient, GatewayEvents } from "./create-gateway.ts";
+export type { CreateGatewayOptions, Gateway, GatewayClient, GatewayEvents, LedgerView } from "./create-gateway.ts";
 export type { EmbeddedGateway, HostPrincipal, HostPrincipalAnswer, PrincipalSource } from "./embedding/index.ts";
 export { serve } from "./serve.ts";
 export type { RunningServer, ServeOptions } from "./serve.ts";

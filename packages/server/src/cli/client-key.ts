@@ -1,4 +1,4 @@
-/** The client key of a start without configuration: made at the first start, and kept by its hash where there is a data folder. */
+/** The client key of a start without configuration: made at the first start, and kept by its hash. */
 import { join } from "node:path";
 
 import type { GatewayConfig } from "@dragoman/core";
@@ -17,13 +17,13 @@ const FILE_NAME = "client-key.sha256";
 const HASH = /^sha256:[0-9a-f]{64}$/;
 
 /** Adds the client key. Throws when the data folder cannot be written. */
-export function addClientKey(io: CliIo, config: GatewayConfig, dataFolder: string | undefined): KeyedConfig {
-  const path = dataFolder === undefined ? null : join(dataFolder, FILE_NAME);
-  const kept = path === null ? null : readHash(io, path);
+export function addClientKey(io: CliIo, config: GatewayConfig, dataFolder: string): KeyedConfig {
+  const path = join(dataFolder, FILE_NAME);
+  const kept = readHash(io, path);
   if (kept !== null) return { config: withKey(config, kept), newKey: null };
   const newKey = createKey({ id: (length) => io.randomId(length) });
   const hash = hashKey(newKey);
-  if (path !== null) io.writePrivateFile(path, `${hash}\n`);
+  io.writePrivateFile(path, `${hash}\n`);
   return { config: withKey(config, hash), newKey };
 }
 

@@ -39,7 +39,7 @@ export const COMMANDS: Readonly<Record<CommandName, CommandSpec>> = {
       data: {
         value: "DIR",
         environment: "DRAGOMAN_DATA",
-        summary: "folder that keeps the client key of a start without configuration",
+        summary: "data folder; else the configuration's, else .dragoman",
       },
     },
     positionals: [],

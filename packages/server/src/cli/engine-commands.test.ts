@@ -1,7 +1,9 @@
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 
 import { hashKey } from "../keys/index.ts";
 import { createBuiltInRegistry } from "./built-in-registry.ts";
@@ -112,6 +114,16 @@ describe("dragoman explain", () => {
 });
 
 describe("dragoman serve", () => {
+  const folders: string[] = [];
+  const freshFolder = (): string => {
+    const folder = mkdtempSync(join(tmpdir(), "dragoman-serve-"));
+    folders.push(folder);
+    return folder;
+  };
+  afterAll(() => {
+    for (const folder of folders) rmSync(folder, { recursive: true });
+  });
+
   it("serves a file's configuration until it is asked to end", async () => {
     let status = 0;
     const key = "dgm_test";
@@ -122,7 +134,10 @@ describe("dragoman serve", () => {
         status = await statusOf(`${urlIn(io)}/v1/models`, key);
       },
     });
-    expect([await run(["serve", "--config", "a.yaml", "--host", "127.0.0.1"], io), io.err()]).toEqual([0, ""]);
+    expect([
+      await run(["serve", "--config", "a.yaml", "--host", "127.0.0.1", "--data", freshFolder()], io),
+      io.err(),
+    ]).toEqual([0, ""]);
     expect(status).toBe(200);
     await expect(statusOf(urlIn(io), key)).rejects.toThrow("ECONNREFUSED");
   });
@@ -130,6 +145,7 @@ describe("dragoman serve", () => {
   it("starts without a file from the environment, prints its key once, and keeps only the hash", async () => {
     const seen: { key: string; status: number }[] = [];
     const files = new Map<string, string>();
+    const folder = freshFolder();
     let key = "";
     for (const round of [1, 2]) {
       const io: FakeIo = createFakeIo({
@@ -140,7 +156,7 @@ describe("dragoman serve", () => {
           seen.push({ key, status: await statusOf(`${urlIn(io)}/v1/models`, key) });
         },
       });
-      expect([await run(["--port", "0", "--data", "d"], io), io.err()]).toEqual([0, ""]);
+      expect([await run(["--port", "0", "--data", folder], io), io.err()]).toEqual([0, ""]);
       expect(/dgm_\w+/.test(io.out())).toBe(round === 1);
       for (const [path, text] of io.files) files.set(path, text);
     }

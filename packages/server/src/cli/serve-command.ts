@@ -20,6 +20,9 @@ interface Start {
   readonly notes: readonly string[];
 }
 
+/** Where the standalone server keeps what outlives it, from the folder it is started in. */
+const DEFAULT_DATA_DIR = ".dragoman";
+
 /** Serves until the process is asked to end, then lets running exchanges finish. */
 export async function runServe(io: CliIo, values: ReadonlyMap<string, string>): Promise<ExitCode> {
   const port = readPort(values.get("port"));
@@ -28,7 +31,8 @@ export async function runServe(io: CliIo, values: ReadonlyMap<string, string>): 
     return ExitCode.usage;
   }
   const path = values.get("config");
-  const start = path === undefined ? startWithoutFile(io, values.get("data")) : startFromFile(io, path);
+  const dataDir = values.get("data");
+  const start = path === undefined ? startWithoutFile(io, dataDir ?? DEFAULT_DATA_DIR) : startFromFile(io, path);
   if (start === null) return ExitCode.usage;
   const host = values.get("host");
   tuneProcess();
@@ -39,6 +43,7 @@ export async function runServe(io: CliIo, values: ReadonlyMap<string, string>): 
     logger: await io.createLogger(start.config.telemetry?.logLevel ?? "info"),
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),
+    gatewayOptions: { defaultDataDir: DEFAULT_DATA_DIR, ...(dataDir === undefined ? {} : { dataDir }) },
   });
   io.stdout.write(`dragoman listens on ${running.url}\n${start.notes.map((note) => `${note}\n`).join("")}`);
   await io.untilStopped();
@@ -56,7 +61,7 @@ function startFromFile(io: CliIo, path: string): Start | null {
   return { config: loaded.config, resolveSecret: loaded.resolveSecret, folder: loaded.folder, notes };
 }
 
-function startWithoutFile(io: CliIo, dataFolder: string | undefined): Start | null {
+function startWithoutFile(io: CliIo, dataFolder: string): Start | null {
   const registry = createBuiltInRegistry();
   const found = configFromEnvironment(io.env, registry);
   if (found === null) {

@@ -28,7 +28,11 @@ export async function openLedgerStore(
       const { openSqliteStore } = await import("@dragoman/ledger/sqlite");
       return openSqliteStore({ file, synchronous: isStrict ? "full" : "normal" });
     }
-    case "postgres":
-      throw new GatewayError("config_invalid", "PostgreSQL");
+    case "postgres": {
+      const { text } = settings.url;
+      if (text === null) throw new GatewayError("config_invalid", "The URL of the PostgreSQL store was not resolved.");
+      const { openPostgresStore } = await import("@dragoman/ledger/postgres");
+      return openPostgresStore({ connectionString: text, schema: settings.schema });
+    }
   }
 }

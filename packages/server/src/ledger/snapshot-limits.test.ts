@@ -14,7 +14,12 @@ const HASH = `sha256:${"a".repeat(64)}`;
 
 function snapshotOf(parts: Partial<GatewayConfig>): Snapshot {
   const compiled = compileConfig(
-    { version: 1, providers: { openai: { kind: "openai", credentials: ["x"] } }, models: { chat: ["openai/gpt-5-mini"] }, ...parts },
+    {
+      version: 1,
+      providers: { openai: { kind: "openai", credentials: ["x"] } },
+      models: { chat: ["openai/gpt-5-mini"] },
+      ...parts,
+    },
     { registry: REGISTRY, generation: 1, validator: VALIDATOR },
   );
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));

@@ -39,6 +39,11 @@ export class SnapshotLimits implements LimitDirectory {
       if (!this.#deployments.has(id) && limits.length > 0) this.#deployments.set(id, compile(limits));
   }
 
+  /** Nobody has a limit. */
+  get isEmpty(): boolean {
+    return this.#sets.size === 0;
+  }
+
   global(): LimitSet {
     return this.#global;
   }

@@ -29,7 +29,9 @@ export async function startBuiltServer(config: GatewayConfig): Promise<BuiltServ
   const folder = await mkdtemp(join(tmpdir(), "dragoman-test-"));
   const path = join(folder, "dragoman.json");
   await writeFile(path, JSON.stringify(config));
-  const child = spawn(process.execPath, [CLI, "serve", "--config", path], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [CLI, "serve", "--config", path, "--data", join(folder, "data")], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const chunks: string[] = [];
   const collect = (chunk: Buffer): number => chunks.push(chunk.toString("utf8"));
   child.stdout.on("data", collect);

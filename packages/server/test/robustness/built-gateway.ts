@@ -78,7 +78,7 @@ export async function startBuiltGateway(parts: {
   const folder = mkdtempSync(join(tmpdir(), "dragoman-robustness-"));
   const path = join(folder, "dragoman.json");
   writeFileSync(path, JSON.stringify(buildConfig(parts, upstream.url, nowhere)));
-  const child = fork(CLI, ["serve", "--config", path, "--port", "0"], {
+  const child = fork(CLI, ["serve", "--config", path, "--port", "0", "--data", join(folder, "data")], {
     execArgv: ["--expose-gc", "--import", PROBE],
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
@@ -86,11 +86,7 @@ export async function startBuiltGateway(parts: {
   child.stdout?.on("data", (chunk: Buffer) => (log += chunk.toString("utf8")));
   child.stderr?.on("data", (chunk: Buffer) => (log += chunk.toString("utf8")));
   const urlOf = (): string | undefined => /listens on (http:\S+)/.exec(log)?.[1];
-  try {
-    await until(() => urlOf() !== undefined || child.exitCode !== null, "the built server's address");
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  await until(() => urlOf() !== undefined || child.exitCode !== null, "the built server's address");
   const url = urlOf();
   if (url === undefined) throw new Error(`the built server did not start: ${log}`);
   return {
@@ -105,6 +101,7 @@ export async function startBuiltGateway(parts: {
       const isRunning = child.exitCode === null && child.signalCode === null;
       child.kill("SIGKILL");
       if (isRunning) await exited;
+      rmSync(folder, { recursive: true });
       await upstream.close();
       if (!isRunning) throw new Error(`the built server died during the tests: ${log.slice(-4000)}`);
     },
