@@ -17,16 +17,47 @@ export { LARGEST_OUTPUT_TOKENS } from "./estimate/index.ts";
 export type { HoldMode, LearnedOutputOptions, UsageSource } from "./estimate/index.ts";
 export { compileLimits, describeLimit, NO_LIMITS } from "./limits/index.ts";
 export type {
+  Blocked,
+  CountedLimit,
   Dimension,
+  Lease,
+  LeaseGrant,
+  LeaseLink,
+  LeaseReport,
   LedgerAlert,
   Limit,
   LimitConfig,
   LimitReading,
   LimitSet,
+  Need,
   Scope,
   Standing,
   WindowSpec,
 } from "./limits/index.ts";
+export {
+  createLeaseClient,
+  LeaseBank,
+  LeaseHolder,
+  serveLeases,
+  spendsOfEntry,
+  spendsOfHold,
+} from "./counters/index.ts";
+export type {
+  AnswerTrade,
+  Ask,
+  AskAnswer,
+  CounterSource,
+  DatedSpend,
+  LeaseBankOptions,
+  LeaseChannel,
+  LeaseHolderOptions,
+  LeaseOutcome,
+  LeaseStep,
+  RecallReserve,
+  ReturnedReserve,
+  Trade,
+  TradeReply,
+} from "./counters/index.ts";
 export { createLedgerAdmission, createLimitDirectory } from "./admission/index.ts";
 export type { LedgerAdmission, LedgerAdmissionOptions, LimitDirectory, LimitsConfig } from "./admission/index.ts";
 export { exportCsv, exportNdjson, SpendTable } from "./entries/index.ts";

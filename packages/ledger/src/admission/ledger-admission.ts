@@ -1,6 +1,7 @@
-/** Admission by limits and budgets, in memory. Clock and sink come as ports; nothing here waits. */
-import type { Admission, AdmittedExchange, Clock, Principal } from "@dragoman/core";
+/** Admission by limits and budgets. Clock and sink come as ports; nothing here waits but for leases, where there are any. */
+import type { Admission, AdmissionRefusal, AdmissionResult, AdmittedExchange, Clock, Principal } from "@dragoman/core";
 
+import type { LeaseHolder } from "../counters/index.ts";
 import type { EntrySink, LedgerRecorder } from "../entries/index.ts";
 import { LearnedOutput, type HoldMode, type LearnedOutputOptions } from "../estimate/index.ts";
 import { AccountBook, type LedgerAlert, type Scope, type Standing } from "../limits/index.ts";
@@ -25,6 +26,8 @@ export interface LedgerAdmissionOptions {
   readonly learnedOutput?: LearnedOutputOptions;
   /** Accounts kept per scope. Default 100,000. */
   readonly maxAccounts?: number;
+  /** Where limits are counted for several processes. Default: in this one alone, and every answer is there at once. */
+  readonly leases?: LeaseHolder | null;
   /** Called when a share of a limit is reached and when a limit refuses, each once per window. Must not throw. */
   readonly onAlert?: (alert: LedgerAlert) => void;
 }
@@ -45,7 +48,8 @@ export function createLedgerAdmission(options: LedgerAdmissionOptions): LedgerAd
     clock: options.clock,
     sink: options.sink,
     recorder: "attempt" in options.sink ? options.sink : null,
-    accounts: new AccountBook(options.maxAccounts),
+    accounts: new AccountBook(options.maxAccounts, options.leases),
+    leases: options.leases ?? null,
     learned: new LearnedOutput(options.learnedOutput),
     holdMode: options.hold ?? "expected",
     allowsUnpriced: options.unpriced === "allow",
@@ -57,7 +61,7 @@ export function createLedgerAdmission(options: LedgerAdmissionOptions): LedgerAd
     open: (principal: Principal, exchange: AdmittedExchange) => {
       const ticket = new LedgerTicket(desk, principal, exchange);
       const refusal = desk.recorder?.refusal() ?? ticket.enter();
-      return refusal === null ? { ok: true, ticket } : { ok: false, refusal };
+      return refusal instanceof Promise ? refusal.then((late) => resultOf(ticket, late)) : resultOf(ticket, refusal);
     },
     standings: (scope, id) => desk.accounts.find(scope, id)?.standings(desk.clock.nowMs()) ?? [],
     running: (scope, id) => desk.accounts.find(scope, id)?.running ?? 0,
@@ -67,3 +71,6 @@ export function createLedgerAdmission(options: LedgerAdmissionOptions): LedgerAd
     },
   };
 }
+
+const resultOf = (ticket: LedgerTicket, refusal: AdmissionRefusal | null): AdmissionResult =>
+  refusal === null ? { ok: true, ticket } : { ok: false, refusal };

@@ -1,6 +1,7 @@
 /** What all tickets of one ledger share. */
 import type { Clock } from "@dragoman/core";
 
+import type { LeaseHolder } from "../counters/index.ts";
 import type { EntrySink, LedgerRecorder } from "../entries/index.ts";
 import type { HoldMode, LearnedOutput } from "../estimate/index.ts";
 import type { AccountBook, LedgerAlert } from "../limits/index.ts";
@@ -11,6 +12,8 @@ import type { LimitDirectory } from "./limit-directory.ts";
 export interface LedgerDesk {
   readonly clock: Pick<Clock, "nowMs">;
   readonly accounts: AccountBook;
+  /** Where limits are counted for several processes; null = in this one alone. */
+  readonly leases: LeaseHolder | null;
   readonly learned: LearnedOutput;
   readonly sink: EntrySink;
   /** Is the sink, too, where there is one; null = nothing but entries is kept. */

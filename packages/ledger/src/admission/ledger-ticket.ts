@@ -10,21 +10,23 @@ import type {
   AttemptTarget,
   HoldRequest,
   LimitStanding,
+  MaybeAsync,
   Principal,
   Settlement,
   Ticket,
 } from "@dragoman/core";
 
 import { costOfUsage } from "../cost/index.ts";
+import type { LeaseHolder } from "../counters/index.ts";
 import { estimateCall, settledUsage, type CallFacts } from "../estimate/index.ts";
 import { chargedTokens, type Amounts } from "../money/index.ts";
-import type { Blocked, ScopeAccount } from "../limits/index.ts";
+import { endUserAccountId, type Blocked, type ScopeAccount } from "../limits/index.ts";
 import { entryOf, type EntrySubject } from "./entry-of.ts";
 import type { LedgerDesk } from "./ledger-desk.ts";
 import { limitStandings } from "./limit-standings.ts";
-import { refuseBlocked, refuseUnpriced } from "./refusals.ts";
+import { refuseBlocked, refuseUncounted, refuseUnpriced } from "./refusals.ts";
 import { moreThan, withRequest } from "./room.ts";
-import { endUserAccountId, endUserOf, TicketAccounts, type Claim } from "./ticket-accounts.ts";
+import { endUserOf, TicketAccounts, type Claim } from "./ticket-accounts.ts";
 import { provisionalEntry, unsettled, type OpenAttempt } from "./open-attempt.ts";
 
 type TicketState = "open" | "held" | "attempting" | "closed";
@@ -53,7 +55,7 @@ export class LedgerTicket implements Ticket {
   }
 
   /** Enters the scopes that are known with the caller and takes their parallel slots. A refused ticket needs no close. */
-  enter(): AdmissionRefusal | null {
+  enter(): MaybeAsync<AdmissionRefusal | null> {
     const { limits } = this.#desk;
     const { id, owner } = this.#principal;
     const nowMs = this.#desk.clock.nowMs();
@@ -63,10 +65,10 @@ export class LedgerTicket implements Ticket {
       this.#accounts.add("each-key", id, limits.eachKey(owner), nowMs);
     }
     this.#accounts.add("global", "", limits.global(), nowMs);
-    return this.#claim({ amounts: null, slotsFrom: 0, deployment: null });
+    return this.#claim({ amounts: null, slotsFrom: 0, deployment: null }, () => undefined);
   }
 
-  hold(request: HoldRequest): AdmissionRefusal | null {
+  hold(request: HoldRequest): MaybeAsync<AdmissionRefusal | null> {
     this.#require("open", "hold");
     const { limits, learned, clock } = this.#desk;
     const nowMs = clock.nowMs();
@@ -79,14 +81,13 @@ export class LedgerTicket implements Ticket {
       expectedOutput: learned.expect(request.model, this.#principal.id),
     };
     const held = this.#estimateFirst(this.#facts, nowMs);
-    const refusal = this.#claim({ amounts: withRequest(held), slotsFrom, deployment: null });
-    if (refusal !== null) return refusal;
-    this.#state = "held";
-    this.#recordHold(request.model, held);
-    return null;
+    return this.#claim({ amounts: withRequest(held), slotsFrom, deployment: null }, () => {
+      this.#state = "held";
+      this.#recordHold(request.model, held);
+    });
   }
 
-  attempt(deploymentId: string, target: AttemptTarget = NO_TARGET): AdmissionRefusal | null {
+  attempt(deploymentId: string, target: AttemptTarget = NO_TARGET): MaybeAsync<AdmissionRefusal | null> {
     this.#require("held", "attempt");
     const { allowsUnpriced, clock, holdMode, limits, prices } = this.#desk;
     const nowMs = clock.nowMs();
@@ -94,19 +95,12 @@ export class LedgerTicket implements Ticket {
     const price = prices.find(deploymentId, target.upstreamModel, nowMs);
     if (price === null && !allowsUnpriced && this.#needsPrice(deployment)) return refuseUnpriced(this.#request().model);
     const amounts = withRequest(estimateCall(holdMode, this.#facts as CallFacts, target, price));
-    const refusal = this.#claim({
+    const claim: Claim = {
       amounts: moreThan(this.#accounts.held, amounts),
       slotsFrom: this.#accounts.size,
       deployment: deployment === null ? null : { account: deployment, amounts },
-    });
-    if (refusal !== null) return refusal;
-    this.#attempt = { deploymentId, target, price, startedMs: nowMs };
-    this.#attempts += 1;
-    this.#state = "attempting";
-    const { recorder } = this.#desk;
-    if (recorder !== null)
-      recorder.attempt(provisionalEntry(this.#subject(), this.#attempts, this.#attempt, this.#accounts.held));
-    return null;
+    };
+    return this.#claim(claim, (startedMs) => this.#begin({ deploymentId, target, price, startedMs }));
   }
 
   settle(settlement: Settlement): void {
@@ -141,17 +135,49 @@ export class LedgerTicket implements Ticket {
     }
   }
 
-  #claim(claim: Claim): AdmissionRefusal | null {
-    const { clock, onAlert } = this.#desk;
-    const nowMs = clock.nowMs();
+  #begin(attempt: OpenAttempt): void {
+    this.#attempt = attempt;
+    this.#attempts += 1;
+    this.#state = "attempting";
+    const { recorder } = this.#desk;
+    if (recorder !== null)
+      recorder.attempt(provisionalEntry(this.#subject(), this.#attempts, attempt, this.#accounts.held));
+  }
+
+  /** Takes a claim and goes on, in the same turn, or is refused; late where leases have to be asked for. */
+  #claim(claim: Claim, goOn: (nowMs: number) => void): MaybeAsync<AdmissionRefusal | null> {
+    const { clock, leases } = this.#desk;
+    const blocked = this.#take(claim, goOn, clock.nowMs());
+    if (blocked === null) return null;
+    return leases === null || blocked.isFinal ? this.#refuse(blocked, claim) : this.#claimLate(leases, claim, goOn);
+  }
+
+  async #claimLate(leases: LeaseHolder, claim: Claim, goOn: (nowMs: number) => void): Promise<AdmissionRefusal | null> {
+    const outcome = await leases.ask({
+      tryNow: (nowMs) => this.#take(claim, goOn, nowMs),
+      needs: (nowMs) => this.#accounts.needs(claim, nowMs),
+    });
+    switch (outcome.kind) {
+      case "taken":
+        return null;
+      case "blocked":
+        return this.#refuse(outcome.blocked, claim);
+      case "down":
+        return refuseUncounted();
+    }
+  }
+
+  #take(claim: Claim, goOn: (nowMs: number) => void, nowMs: number): Blocked | null {
     const blocked = this.#accounts.findBlocked(claim, nowMs);
-    if (blocked !== null) return this.#refuse(blocked, claim);
-    this.#accounts.take(claim, nowMs, onAlert);
+    if (blocked !== null) return blocked;
+    this.#accounts.take(claim, nowMs, this.#desk.onAlert);
+    goOn(nowMs);
     return null;
   }
 
-  #refuse(blocked: Blocked, { deployment }: Claim): AdmissionRefusal {
-    this.#accounts.report(blocked, deployment?.account ?? null, this.#desk.onAlert);
+  #refuse(blocked: Blocked, claim: Claim): AdmissionRefusal {
+    const { clock, onAlert } = this.#desk;
+    this.#accounts.report(blocked, claim, clock.nowMs(), onAlert);
     return refuseBlocked(blocked);
   }
 
@@ -184,7 +210,7 @@ export class LedgerTicket implements Ticket {
   #addEndUser({ endUser }: HoldRequest, nowMs: number): void {
     this.#endUser = endUserOf(endUser);
     if (this.#endUser === null) return;
-    const id = endUserAccountId(this.#principal, this.#endUser);
+    const id = endUserAccountId(this.#principal.owner, this.#principal.id, this.#endUser);
     this.#accounts.add("end-user", id, this.#desk.limits.eachEndUser(this.#principal), nowMs);
   }
 

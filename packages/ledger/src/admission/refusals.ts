@@ -49,6 +49,23 @@ export function refuseUnpriced(model: string): AdmissionRefusal {
   };
 }
 
+/** The refusal while limits cannot be counted and nothing may be let in without. */
+export function refuseUncounted(): AdmissionRefusal {
+  return {
+    error: {
+      class: "overloaded",
+      origin: "gateway",
+      message: "Limits cannot be counted now, so no request is let in.",
+      code: "ledger_unavailable",
+      retrySame: false,
+      fallback: false,
+      retryAfterMs: UNCOUNTED_RETRY_MS,
+    },
+  };
+}
+
+const UNCOUNTED_RETRY_MS = 1_000;
+
 function messageOf({ limit, scope, retryAfterMs, resetMs }: Blocked): string {
   if (limit === null) return `As many calls of ${WHOSE[scope]} are running as may run at once.`;
   const figures = PRIVATE_SCOPES.has(scope) ? "" : ` (${describeLimit(limit)})`;

@@ -16,7 +16,7 @@ export function findBlocked(accounts: readonly ScopeAccount[], wanted: Amounts, 
 /** Why one account, its parallel slots included, has no room. */
 export function blockedBy(account: ScopeAccount | null, wanted: Amounts, nowMs: number): Blocked | null {
   if (account === null) return null;
-  if (!account.hasSlot) return account.slotBlocked();
+  if (!account.hasSlot(nowMs)) return account.slotBlocked();
   return account.hasRoom(wanted, nowMs) ? null : account.findBlocked(wanted, nowMs);
 }
 

@@ -2,9 +2,7 @@
  * The accounts of one exchange. Invariants: a claim is taken in every account or in none; what is held in an account is given back
  * with the same numbers, once; a parallel slot is returned once.
  */
-import type { Principal } from "@dragoman/core";
-
-import type { AccountBook, Blocked, LedgerAlert, LimitSet, Scope, ScopeAccount } from "../limits/index.ts";
+import type { AccountBook, Blocked, LedgerAlert, LimitSet, Need, Scope, ScopeAccount } from "../limits/index.ts";
 import { addNanoUsd, NO_AMOUNTS, ONE_REQUEST, type Amounts } from "../money/index.ts";
 import { blockedBy, findBlocked } from "./room.ts";
 
@@ -68,9 +66,18 @@ export class TicketAccounts {
     if (blocked !== null) return blocked;
     for (let index = slotsFrom; index < this.#shared.length; index += 1) {
       const account = this.#shared[index] as ScopeAccount;
-      if (!account.hasSlot) return account.slotBlocked();
+      if (!account.hasSlot(nowMs)) return account.slotBlocked();
     }
     return deployment === null ? null : blockedBy(deployment.account, deployment.amounts, nowMs);
+  }
+
+  /** The leases that lack something for a claim. */
+  needs({ amounts, slotsFrom, deployment }: Claim, nowMs: number): readonly Need[] {
+    const needs: Need[] = [];
+    for (const [index, account] of this.#shared.entries())
+      account.addNeeds(needs, { amounts, slot: index >= slotsFrom }, nowMs);
+    if (deployment !== null) deployment.account.addNeeds(needs, { amounts: deployment.amounts, slot: true }, nowMs);
+    return needs;
   }
 
   /** Takes a claim that nothing stands against. */
@@ -116,11 +123,13 @@ export class TicketAccounts {
   }
 
   /** Reports a refusal to whoever watches budgets. */
-  report({ limit, scope, id }: Blocked, deployment: ScopeAccount | null, onAlert: OnAlert): void {
+  report({ limit, scope, id }: Blocked, { deployment }: Claim, nowMs: number, onAlert: OnAlert): void {
     if (onAlert === null || limit === null) return;
     const account =
-      scope === "deployment" ? deployment : this.#shared.find((each) => each.scope === scope && each.id === id);
-    account?.reportRefusal(limit, onAlert);
+      scope === "deployment"
+        ? deployment?.account
+        : this.#shared.find((each) => each.scope === scope && each.id === id);
+    account?.reportRefusal(limit, nowMs, onAlert);
   }
 
   /** The accounts of whoever calls, without those that are the operator's business. */
@@ -150,9 +159,4 @@ const MAX_END_USER_LENGTH = 256;
 export function endUserOf(name: string | null | undefined): string | null {
   if (typeof name !== "string" || name === "") return null;
   return name.length > MAX_END_USER_LENGTH ? name.slice(0, MAX_END_USER_LENGTH) : name;
-}
-
-/** An end user is one person for all keys of an owner. */
-export function endUserAccountId({ owner, id }: Principal, endUser: string): string {
-  return `${owner === null ? `key ${id}` : `owner ${owner}`}\n${endUser}`;
 }

@@ -3,7 +3,9 @@
  * nothing counts any more goes first; when there is none, the oldest in which nothing runs.
  */
 import { NO_LIMITS, type LimitSet } from "./limit-config.ts";
-import { ScopeAccount, type Scope } from "./scope-account.ts";
+import type { LeaseLink } from "./lease.ts";
+import { ScopeAccount } from "./scope-account.ts";
+import type { Scope } from "./standing.ts";
 
 /** Accounts kept per scope, unless told otherwise. */
 const DEFAULT_MAX_ACCOUNTS = 100_000;
@@ -14,6 +16,7 @@ const LOOKED_AT = 64;
 /** Finds and makes accounts. */
 export class AccountBook {
   readonly #maxAccounts: number;
+  readonly #link: LeaseLink | null;
   readonly #accounts: Readonly<Record<Scope, Map<string, ScopeAccount>>> = {
     key: new Map(),
     owner: new Map(),
@@ -24,8 +27,10 @@ export class AccountBook {
     global: new Map(),
   };
 
-  constructor(maxAccounts: number = DEFAULT_MAX_ACCOUNTS) {
+  /** `link`: who counts the limits for several processes; null = this process counts alone. */
+  constructor(maxAccounts: number = DEFAULT_MAX_ACCOUNTS, link: LeaseLink | null = null) {
     this.#maxAccounts = maxAccounts;
+    this.#link = link;
   }
 
   /** The account under these limits; null where there is nothing to limit and never was. */
@@ -38,7 +43,7 @@ export class AccountBook {
     }
     if (limits === NO_LIMITS || (limits.limits.length === 0 && limits.parallel === null)) return null;
     if (accounts.size >= this.#maxAccounts) makeRoom(accounts, nowMs);
-    const opened = new ScopeAccount(scope, id, limits);
+    const opened = new ScopeAccount(scope, id, limits, this.#link);
     accounts.set(id, opened);
     return opened;
   }
@@ -55,15 +60,17 @@ export class AccountBook {
 
 function makeRoom(accounts: Map<string, ScopeAccount>, nowMs: number): void {
   let looked = 0;
-  let spare: string | null = null;
-  for (const [id, account] of accounts) {
+  let spare: ScopeAccount | null = null;
+  for (const account of accounts.values()) {
     if (account.isIdle(nowMs)) {
-      accounts.delete(id);
-      return;
+      spare = account;
+      break;
     }
-    if (spare === null && !account.isHeld) spare = id;
+    if (!account.isHeld) spare ??= account;
     looked += 1;
     if (looked === LOOKED_AT) break;
   }
-  if (spare !== null) accounts.delete(spare);
+  if (spare === null) return;
+  accounts.delete(spare.id);
+  spare.retire();
 }

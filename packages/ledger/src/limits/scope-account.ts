@@ -6,99 +6,65 @@
 import { GatewayError } from "@dragoman/core";
 
 import type { Amounts } from "../money/index.ts";
+import { nameLimit, type Lease, type LeaseLink } from "./lease.ts";
 import type { Dimension, Limit, LimitSet } from "./limit-config.ts";
-import { createWindow, type SpendWindow } from "./spend-window.ts";
+import { amountOf, LimitState } from "./limit-state.ts";
+import { HELD_RETRY_MS, isTighter, type Blocked, type LedgerAlert, type Scope, type Standing } from "./standing.ts";
 
-/** Whose account it is. `each-key` is a key's account under the limits its owner sets for each of its keys. */
-export type Scope = "key" | "owner" | "each-key" | "end-user" | "model" | "deployment" | "global";
-
-/** A limit that has no room, and when it may have. */
-export interface Blocked {
-  readonly scope: Scope;
-  readonly id: string;
-  /** Null = the calls at once. */
+/** What is missing for a call in one lease. */
+export interface Need {
+  readonly lease: Lease;
+  /** All that the call wants of it. */
+  readonly amount: number;
+  /** Null = a slot. */
   readonly limit: Limit | null;
-  /** Null = the call is larger than the limit and will never fit. */
-  readonly retryAfterMs: number | null;
-  /** End of the limit's window. */
-  readonly resetMs: number | null;
-}
-
-/** A budget that is nearly or wholly used up. */
-export interface LedgerAlert {
-  /** `soft` = a share of `alertAt` was reached; `hard` = a call was refused. Each once per window. */
-  readonly kind: "soft" | "hard";
-  readonly scope: Scope;
-  readonly id: string;
-  readonly limit: Limit;
-  readonly share: number;
-  readonly spent: number;
-  readonly windowStartMs: number;
-  readonly windowEndMs: number;
-}
-
-/** One limit's place in its account, for reports and headers. */
-export interface Standing {
-  readonly limit: Limit;
-  readonly spent: number;
-  readonly held: number;
-  readonly windowStartMs: number;
-  readonly windowEndMs: number;
-  /** When nothing of what was spent counts any more, milliseconds since 1970. */
-  readonly resetMs: number;
-}
-
-/** Room may come back any moment when running calls hold it: the wait that clients are told. */
-const HELD_RETRY_MS = 1_000;
-
-class LimitState {
-  readonly limit: Limit;
-  readonly window: SpendWindow;
-  nextAlert = 0;
-  hasRefused = false;
-  /** Beginning of the window that the alerts above belong to. */
-  alertsFromMs = -1;
-
-  constructor(limit: Limit, window: SpendWindow) {
-    this.limit = limit;
-    this.window = window;
-  }
-
-  refreshAlerts(): void {
-    if (this.alertsFromMs === this.window.startMs) return;
-    this.alertsFromMs = this.window.startMs;
-    this.nextAlert = 0;
-    this.hasRefused = false;
-  }
 }
 
 /** Spent, held and running calls of one scope. */
 export class ScopeAccount {
   readonly scope: Scope;
   readonly id: string;
+  readonly #link: LeaseLink | null;
   #set: LimitSet;
   #states: readonly LimitState[];
+  #slots: Lease | null = null;
   #heldInput = 0;
   #heldOutput = 0;
   #heldNanoUsd = 0;
   #running = 0;
 
-  constructor(scope: Scope, id: string, set: LimitSet) {
+  /** `link`: who counts the limits for several processes; null = this process counts alone. */
+  constructor(scope: Scope, id: string, set: LimitSet, link: LeaseLink | null) {
     this.scope = scope;
     this.id = id;
+    this.#link = link;
     this.#set = set;
-    this.#states = set.limits.map((limit) => new LimitState(limit, createWindow(limit.window)));
+    this.#states = set.limits.map((limit) => new LimitState(limit, null, this.#openLease(limit)));
+    this.#adoptSlots();
   }
 
   /** Takes over changed limits. What was spent stays where the counted thing and the window are the same. */
   adopt(set: LimitSet): void {
     if (set === this.#set) return;
-    const former = this.#states;
+    const former = new Set(this.#states);
     this.#set = set;
     this.#states = set.limits.map((limit) => {
-      const same = former.find((state) => state.limit.dimension === limit.dimension && state.limit.per === limit.per);
-      return new LimitState(limit, same?.window ?? createWindow(limit.window));
+      for (const state of former) {
+        if (state.limit.dimension !== limit.dimension || state.limit.per !== limit.per) continue;
+        former.delete(state);
+        if (state.lease !== null) state.lease.amount = limit.amount;
+        return new LimitState(limit, state.window, state.lease);
+      }
+      return new LimitState(limit, null, this.#openLease(limit));
     });
+    for (const { lease } of former) lease?.retire();
+    this.#adoptSlots();
+  }
+
+  /** The account is given up; nothing is held in it. */
+  retire(): void {
+    for (const { lease } of this.#states) lease?.retire();
+    this.#slots?.retire();
   }
 
   get hasBudget(): boolean {
@@ -120,25 +86,29 @@ export class ScopeAccount {
     return this.#running > 0 || this.#heldInput > 0 || this.#heldOutput > 0 || this.#heldNanoUsd > 0;
   }
 
-  get hasSlot(): boolean {
-    return this.#set.parallel === null || this.#running < this.#set.parallel;
+  hasSlot(nowMs: number): boolean {
+    const { parallel } = this.#set;
+    if (parallel === null) return true;
+    const slots = this.#slots;
+    return slots === null || slots.isCut ? this.#running < parallel : slots.room(this.#running, nowMs) >= 1;
   }
 
   /** One more call runs. */
   takeSlot(): void {
     this.#running += 1;
+    this.#slots?.use(1);
   }
 
   returnSlot(): void {
     this.#running = this.#subtract(this.#running, 1);
+    this.#slots?.free();
   }
 
   /** Whether spent + held + `amounts` stays within every limit. */
   hasRoom(amounts: Amounts, nowMs: number): boolean {
     for (const state of this.#states) {
-      state.window.roll(nowMs);
-      const { dimension, amount } = state.limit;
-      if (state.window.spent + this.#heldOf(dimension) + amountOf(amounts, dimension) > amount) return false;
+      const { dimension } = state.limit;
+      if (state.room(this.#heldOf(dimension), nowMs) < amountOf(amounts, dimension)) return false;
     }
     return true;
   }
@@ -146,39 +116,48 @@ export class ScopeAccount {
   /** The limit without room that takes longest to have it again, or null when all have room. */
   findBlocked(amounts: Amounts, nowMs: number): Blocked | null {
     let tightest: Blocked | null = null;
-    for (const { limit, window } of this.#states) {
-      window.roll(nowMs);
-      const wanted = amountOf(amounts, limit.dimension);
-      const held = this.#heldOf(limit.dimension);
-      const excess = window.spent + held + wanted - limit.amount;
-      if (excess <= 0) continue;
-      const blocked = {
-        scope: this.scope,
-        id: this.id,
-        limit,
-        retryAfterMs: waitFor(limit, window, wanted, excess - held, nowMs),
-        resetMs: window.endMs,
-      };
-      if (tightest === null || isTighter(blocked, tightest)) tightest = blocked;
+    for (const state of this.#states) {
+      const { dimension } = state.limit;
+      const want = { wanted: amountOf(amounts, dimension), held: this.#heldOf(dimension) };
+      const blocked = state.findBlocked(this.scope, this.id, want, nowMs);
+      if (blocked !== null && (tightest === null || isTighter(blocked, tightest))) tightest = blocked;
     }
     return tightest;
   }
 
   /** A refusal for want of a slot. */
   slotBlocked(): Blocked {
-    return { scope: this.scope, id: this.id, limit: null, retryAfterMs: HELD_RETRY_MS, resetMs: null };
+    const { scope, id } = this;
+    const isFinal = this.#slots === null || this.#slots.isCut;
+    return { scope, id, limit: null, retryAfterMs: HELD_RETRY_MS, resetMs: null, isFinal };
+  }
+
+  /** Adds the leases that lack what a call wants; `amounts` null = nothing but a slot. */
+  addNeeds(needs: Need[], { amounts, slot }: { amounts: Amounts | null; slot: boolean }, nowMs: number): void {
+    if (amounts !== null)
+      for (const { limit, lease } of this.#states) {
+        const amount = amountOf(amounts, limit.dimension);
+        if (lease !== null && lease.room(this.#heldOf(limit.dimension), nowMs) < amount)
+          needs.push({ lease, amount, limit });
+      }
+    if (slot && this.#slots !== null && !this.hasSlot(nowMs))
+      needs.push({ lease: this.#slots, amount: 1, limit: null });
   }
 
   hold(amounts: Amounts): void {
     this.#heldInput += amounts.inputTokens;
     this.#heldOutput += amounts.outputTokens;
     this.#heldNanoUsd += amounts.nanoUsd;
+    if (this.#link !== null)
+      for (const { lease, limit } of this.#states)
+        lease?.use(limit.dimension === "requests" ? 0 : amountOf(amounts, limit.dimension));
   }
 
   release(amounts: Amounts): void {
     this.#heldInput = this.#subtract(this.#heldInput, amounts.inputTokens);
     this.#heldOutput = this.#subtract(this.#heldOutput, amounts.outputTokens);
     this.#heldNanoUsd = this.#subtract(this.#heldNanoUsd, amounts.nanoUsd);
+    if (this.#link !== null) for (const { lease } of this.#states) lease?.free();
   }
 
   /** Books what was taken, and reports shares of budgets that were reached by it. */
@@ -186,61 +165,50 @@ export class ScopeAccount {
     for (const state of this.#states) {
       const amount = amountOf(amounts, state.limit.dimension);
       if (amount === 0) continue;
-      state.window.roll(nowMs);
-      state.window.add(amount);
-      if (onAlert !== null && state.limit.alertAt.length > 0) this.#raiseSoft(state, onAlert);
+      state.book(amount, nowMs);
+      if (onAlert !== null && state.limit.alertAt.length > 0)
+        for (const alert of state.raiseSoft(this.scope, this.id, nowMs)) onAlert(alert);
     }
   }
 
   /** Reports a refusal by one of this account's limits, once per window. */
-  reportRefusal(limit: Limit, onAlert: (alert: LedgerAlert) => void): void {
-    const state = this.#states.find((each) => each.limit === limit);
-    if (state === undefined) return;
-    state.refreshAlerts();
-    if (state.hasRefused) return;
-    state.hasRefused = true;
-    onAlert(this.#alert("hard", state, 1));
+  reportRefusal(limit: Limit, nowMs: number, onAlert: (alert: LedgerAlert) => void): void {
+    const alert = this.#states.find((each) => each.limit === limit)?.raiseHard(this.scope, this.id, nowMs);
+    if (alert !== null && alert !== undefined) onAlert(alert);
   }
 
   standings(nowMs: number): Standing[] {
-    return this.#states.map(({ limit, window }) => {
-      window.roll(nowMs);
-      return {
-        limit,
-        spent: window.spent,
-        held: this.#heldOf(limit.dimension),
-        windowStartMs: window.startMs,
-        windowEndMs: window.endMs,
-        resetMs: resetOf(limit, window, nowMs),
-      };
-    });
+    return this.#states.map((state) => state.standing(this.#heldOf(state.limit.dimension), nowMs));
   }
 
   get running(): number {
     return this.#running;
   }
 
-  #raiseSoft(state: LimitState, onAlert: (alert: LedgerAlert) => void): void {
-    state.refreshAlerts();
-    const { alertAt, amount } = state.limit;
-    while (state.nextAlert < alertAt.length && state.window.spent >= (alertAt[state.nextAlert] as number) * amount) {
-      const share = alertAt[state.nextAlert] as number;
-      state.nextAlert += 1;
-      onAlert(this.#alert("soft", state, share));
-    }
+  #openLease({ dimension, per, window, amount }: Limit): Lease | null {
+    const { scope, id } = this;
+    const limit = { name: nameLimit(scope, id, dimension, per), scope, id, dimension, window };
+    return this.#link?.openLease(limit, amount, () => this.#heldOf(dimension)) ?? null;
   }
 
-  #alert(kind: LedgerAlert["kind"], { limit, window }: LimitState, share: number): LedgerAlert {
-    return {
-      kind,
-      scope: this.scope,
-      id: this.id,
-      limit,
-      share,
-      spent: window.spent,
-      windowStartMs: window.startMs,
-      windowEndMs: window.endMs,
-    };
+  #adoptSlots(): void {
+    const { parallel } = this.#set;
+    const slots = this.#slots;
+    if (parallel === null) {
+      slots?.retire();
+      this.#slots = null;
+    } else if (slots !== null) slots.amount = parallel;
+    else if (this.#link !== null) {
+      const { scope, id } = this;
+      const limit = {
+        name: nameLimit(scope, id, "parallel", ""),
+        scope,
+        id,
+        dimension: "parallel" as const,
+        window: null,
+      };
+      this.#slots = this.#link.openLease(limit, parallel, () => this.#running);
+    }
   }
 
   #heldOf(dimension: Dimension): number {
@@ -266,37 +234,4 @@ export class ScopeAccount {
       );
     return from - amount;
   }
-}
-
-/** The part of the amounts that a limit of this dimension counts. */
-function amountOf(amounts: Amounts, dimension: Dimension): number {
-  switch (dimension) {
-    case "requests":
-      return amounts.requests;
-    case "inputTokens":
-      return amounts.inputTokens;
-    case "outputTokens":
-      return amounts.outputTokens;
-    case "tokens":
-      return amounts.inputTokens + amounts.outputTokens;
-    case "nanoUsd":
-      return amounts.nanoUsd;
-  }
-}
-
-/** When room for `wanted` may come: never, with the running calls, or when enough of what was spent has passed. */
-function waitFor(limit: Limit, window: SpendWindow, wanted: number, spentExcess: number, nowMs: number): number | null {
-  if (wanted > limit.amount) return null;
-  return spentExcess <= 0 ? HELD_RETRY_MS : window.waitMs(nowMs, spentExcess);
-}
-
-function resetOf({ window: { kind } }: Limit, window: SpendWindow, nowMs: number): number {
-  if (kind === "calendar") return window.endMs;
-  return window.spent === 0 ? nowMs : nowMs + window.waitMs(nowMs, window.spent);
-}
-
-/** Whether a refusal takes longer to pass than another. */
-export function isTighter(one: Blocked, other: Blocked): boolean {
-  if (other.retryAfterMs === null) return false;
-  return one.retryAfterMs === null || one.retryAfterMs > other.retryAfterMs;
 }

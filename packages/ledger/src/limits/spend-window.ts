@@ -15,6 +15,8 @@ export interface SpendWindow {
   roll(nowMs: number): void;
   /** Books an amount at the time of the last `roll`. */
   add(amount: number): void;
+  /** Books an amount of an earlier time, unless that time has left the window. */
+  addAt(amount: number, atMs: number): void;
   /** How long after `nowMs` at least `excess` of what was spent has left the window. */
   waitMs(nowMs: number, excess: number): number;
 }
@@ -45,6 +47,10 @@ export class CalendarWindow implements SpendWindow {
 
   add(amount: number): void {
     this.spent = Math.min(this.spent + amount, Number.MAX_SAFE_INTEGER);
+  }
+
+  addAt(amount: number, atMs: number): void {
+    if (atMs >= this.startMs) this.add(amount);
   }
 
   waitMs(nowMs: number): number {
@@ -92,11 +98,12 @@ export class SlidingWindow implements SpendWindow {
   }
 
   add(amount: number): void {
-    // The sum stays an exact integer, so that taking parts away again ends at 0.
-    const added = Math.min(amount, Number.MAX_SAFE_INTEGER - this.spent);
-    const slot = this.#newest % KEPT;
-    this.#parts[slot] = (this.#parts[slot] as number) + added;
-    this.spent += added;
+    this.#addTo(this.#newest, amount);
+  }
+
+  addAt(amount: number, atMs: number): void {
+    const part = Math.min(Math.floor(atMs / this.#partMs), this.#newest);
+    if (part > this.#newest - KEPT) this.#addTo(part, amount);
   }
 
   waitMs(nowMs: number, excess: number): number {
@@ -107,5 +114,13 @@ export class SlidingWindow implements SpendWindow {
       if (freed >= excess) break;
     }
     return Math.max(Math.ceil((part + KEPT) * this.#partMs - nowMs), 1);
+  }
+
+  #addTo(part: number, amount: number): void {
+    // The sum stays an exact integer, so that taking parts away again ends at 0.
+    const added = Math.min(amount, Number.MAX_SAFE_INTEGER - this.spent);
+    const slot = part % KEPT;
+    this.#parts[slot] = (this.#parts[slot] as number) + added;
+    this.spent += added;
   }
 }

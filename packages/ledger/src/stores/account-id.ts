@@ -1,5 +1,6 @@
 /** Names the account of an entry in a scope, as admission does. */
 import type { LedgerEntry } from "../entries/index.ts";
+import { endUserAccountId } from "../limits/index.ts";
 import type { ConsumptionQuery } from "./ledger-store.ts";
 
 /** What an account's name is made of. */
@@ -11,9 +12,7 @@ export function accountIdOf(names: AccountNames, scope: ConsumptionQuery["scope"
     case "global":
       return "";
     case "end-user":
-      if (names.endUser === null) return null;
-      // An end user is one person for all keys of an owner.
-      return `${names.owner === null ? `key ${names.key}` : `owner ${names.owner}`}\n${names.endUser}`;
+      return names.endUser === null ? null : endUserAccountId(names.owner, names.key, names.endUser);
     case "key":
     case "owner":
     case "model":
