@@ -60,7 +60,7 @@ export type {
 } from "./counters/index.ts";
 export { createLedgerAdmission, createLimitDirectory } from "./admission/index.ts";
 export type { LedgerAdmission, LedgerAdmissionOptions, LimitDirectory, LimitsConfig } from "./admission/index.ts";
-export { exportCsv, exportNdjson, SpendTable } from "./entries/index.ts";
+export { exportCsv, exportNdjson, planReprice, SpendTable } from "./entries/index.ts";
 export type {
   EntrySink,
   EntryUsage,

@@ -92,14 +92,44 @@ describe("MemoryEntryStore", () => {
 });
 
 describe("exports", () => {
-  it("write NDJSON that reads back as the entries", () => {
+  const all = async (lines: AsyncIterable<string>): Promise<string[]> => {
+    const found: string[] = [];
+    for await (const line of lines) found.push(line);
+    return found;
+  };
+
+  it("ask a store for one entry at a time", async () => {
+    let asked = 0;
+    const source = async function* (): AsyncGenerator<LedgerEntry, void> {
+      for (;;) {
+        asked += 1;
+        yield entry(`r/${asked}`);
+      }
+    };
+    const lines = exportNdjson(source());
+    for (let number = 1; number <= 3; number += 1) {
+      expect((await lines.next()).value).toContain(`"r/${number}"`);
+      expect(asked).toBe(number);
+    }
+  });
+
+  it("write the cost of an adjusting entry as a negative number", async () => {
+    const [head = "", line = ""] = await all(
+      exportCsv([entry("1", { rule: "adjusted", adjusts: "0", costNanoUsd: -40_000 })]),
+    );
+    const column = head.split(",").indexOf("cost_usd");
+    // Before it only the two times to live in JSON hold a comma, between quotes.
+    expect(line.replace(/"[^"]*(?:""[^"]*)*"/g, "").split(",")[column]).toBe("-0.00004");
+  });
+
+  it("write NDJSON that reads back as the entries", async () => {
     const entries = [entry("1"), entry("2", { endUser: 'line\n"quoted"' })];
-    const lines = [...exportNdjson(entries)].join("").trimEnd().split("\n");
+    const lines = (await all(exportNdjson(entries))).join("").trimEnd().split("\n");
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(entries);
   });
 
-  it("write CSV with a column for every value, quoted where needed and safe in a spreadsheet", () => {
-    const [head = "", line = ""] = exportCsv([entry("1", { endUser: '=cmd("a",b)', model: "a,b" })]);
+  it("write CSV with a column for every value, quoted where needed and safe in a spreadsheet", async () => {
+    const [head = "", line = ""] = await all(exportCsv([entry("1", { endUser: '=cmd("a",b)', model: "a,b" })]));
     const names = head.trimEnd().split(",");
     const cells = [...line.trimEnd().matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(
       ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain,

@@ -2,9 +2,12 @@
 import { formatUsd } from "../money/index.ts";
 import type { EntryUsage, LedgerEntry } from "./ledger-entry.ts";
 
-/** One JSON object per line (each with its line feed), amounts in nano-USD. */
-export function* exportNdjson(entries: Iterable<LedgerEntry>): Generator<string, void> {
-  for (const entry of entries) yield `${JSON.stringify(entry)}\n`;
+/** Entries as a store gives them, one by one, or as they are at hand. */
+type Entries = Iterable<LedgerEntry> | AsyncIterable<LedgerEntry>;
+
+/** One JSON object per line (each with its line feed), amounts in nano-USD. Holds one entry at a time. */
+export async function* exportNdjson(entries: Entries): AsyncGenerator<string, void> {
+  for await (const entry of entries) yield `${JSON.stringify(entry)}\n`;
 }
 
 type Cell = string | number | null;
@@ -55,17 +58,18 @@ const COLUMNS: readonly (readonly [string, (entry: LedgerEntry) => Cell])[] = [
 ];
 
 /** A header line, then one line per entry, as RFC 4180 has it. Amounts are decimal USD; what is not known is empty. */
-export function* exportCsv(entries: Iterable<LedgerEntry>): Generator<string, void> {
+export async function* exportCsv(entries: Entries): AsyncGenerator<string, void> {
   yield `${COLUMNS.map(([name]) => name).join(",")}\r\n`;
-  for (const entry of entries) yield `${COLUMNS.map(([, read]) => cellText(read(entry))).join(",")}\r\n`;
+  for await (const entry of entries) yield `${COLUMNS.map(([, read]) => cellText(read(entry))).join(",")}\r\n`;
 }
 
 /**
  * Names come from clients: a text that a spreadsheet would run as a formula gets an apostrophe before it (OWASP, CSV Injection).
+ * A negative amount is a number, and not such a text.
  */
 function cellText(cell: Cell): string {
   if (cell === null) return "";
   if (typeof cell === "number") return String(cell);
-  const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
+  const text = /^[=+\-@\t\r]/.test(cell) && !/^-?\d+(\.\d+)?$/.test(cell) ? `'${cell}` : cell;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -50,8 +50,9 @@ export function addNanoUsd(one: NanoUsd, other: NanoUsd): NanoUsd {
   return sum < MAX_NANO_USD ? sum : MAX_NANO_USD;
 }
 
-/** Writes an amount as USD with exactly the decimals it has, e.g. `0.054399`. */
+/** Writes an amount as USD with exactly the decimals it has, e.g. `0.054399`; what adjusts another may be negative. */
 export function formatUsd(amount: NanoUsd | bigint): string {
+  if (amount < 0) return `-${formatUsd(-amount)}`;
   const digits = amount.toString().padStart(10, "0");
   const fraction = digits.slice(-9).replace(/0+$/, "");
   return fraction === "" ? digits.slice(0, -9) : `${digits.slice(0, -9)}.${fraction}`;
