@@ -44,9 +44,10 @@ export function entryOf(subject: EntrySubject, attempt: number, charge: EntryCha
     priceId: charge.priceId,
     costNanoUsd: charge.costNanoUsd,
     overdrawnNanoUsd: charge.overdrawnNanoUsd,
-    openedMs: exchange.startedMs,
-    startedMs: settlement.startedMs,
-    endedMs: settlement.endedMs,
+    // A host's clock may have a fraction, which stores do not keep.
+    openedMs: Math.floor(exchange.startedMs),
+    startedMs: Math.floor(settlement.startedMs),
+    endedMs: Math.floor(settlement.endedMs),
     key: principal.id,
     owner: principal.owner,
     endUser: subject.endUser,

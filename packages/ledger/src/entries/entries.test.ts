@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { exportCsv, exportNdjson } from "./export-entries.ts";
-import type { LedgerEntry } from "./ledger-entry.ts";
+import { entryUsageOf, type LedgerEntry } from "./ledger-entry.ts";
 import { MemoryEntryStore } from "./memory-entry-store.ts";
 
 const NOON = Date.parse("2026-11-30T12:00:00Z");
@@ -44,6 +44,20 @@ const entry = (id: string, parts: Partial<LedgerEntry> = {}): LedgerEntry => ({
   clientDialect: "x",
   providerDialect: "y",
   ...parts,
+});
+
+describe("entryUsageOf", () => {
+  it.each([
+    { count: 12, kept: 12 },
+    { count: 1.5, kept: 1 },
+    { count: -3, kept: 0 },
+    { count: Number.NaN, kept: 0 },
+    { count: 1e300, kept: Number.MAX_SAFE_INTEGER },
+    { count: Number.POSITIVE_INFINITY, kept: Number.MAX_SAFE_INTEGER },
+  ])("keeps a count of $count as $kept", ({ count, kept }) => {
+    const usage = entryUsageOf({ input: count, output: 0, reasoning: count, source: "upstream", final: true });
+    expect(usage).toMatchObject({ input: kept, output: 0, reasoning: kept, cacheRead: null });
+  });
 });
 
 describe("MemoryEntryStore", () => {

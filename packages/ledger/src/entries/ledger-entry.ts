@@ -64,18 +64,26 @@ export interface EntrySink {
   append(entry: LedgerEntry): void;
 }
 
-/** Copies the counts of a usage, without its raw bytes. */
+/** Copies the counts of a usage, without its raw bytes. A count that is none is cut to the next that is. */
 export function entryUsageOf(usage: Usage): EntryUsage {
   return {
-    input: usage.input,
-    cacheRead: usage.cacheRead ?? null,
-    cacheWrite: usage.cacheWrite ?? null,
+    input: wholeCount(usage.input),
+    cacheRead: countOrNull(usage.cacheRead),
+    cacheWrite: countOrNull(usage.cacheWrite),
     cacheWriteByTtl: usage.cacheWriteByTtl ?? null,
-    inputAudio: usage.inputAudio ?? null,
-    inputImage: usage.inputImage ?? null,
-    output: usage.output,
-    reasoning: usage.reasoning ?? null,
-    outputAudio: usage.outputAudio ?? null,
+    inputAudio: countOrNull(usage.inputAudio),
+    inputImage: countOrNull(usage.inputImage),
+    output: wholeCount(usage.output),
+    reasoning: countOrNull(usage.reasoning),
+    outputAudio: countOrNull(usage.outputAudio),
     serverTools: usage.serverTools ?? null,
   };
+}
+
+const countOrNull = (count: number | undefined): number | null => (count === undefined ? null : wholeCount(count));
+
+/** Decoders of outside dialects may let through what no store can keep. */
+function wholeCount(count: number): number {
+  if (Number.isSafeInteger(count) && count >= 0) return count;
+  return count > 0 ? Math.min(Math.floor(count), Number.MAX_SAFE_INTEGER) : 0;
 }
