@@ -58,8 +58,15 @@ export type {
   Trade,
   TradeReply,
 } from "./counters/index.ts";
-export { createLedgerAdmission, createLimitDirectory } from "./admission/index.ts";
-export type { LedgerAdmission, LedgerAdmissionOptions, LimitDirectory, LimitsConfig } from "./admission/index.ts";
+export { createLedgerAdmission, createLimitDirectory, restoreBank } from "./admission/index.ts";
+export type {
+  LedgerAdmission,
+  LedgerAdmissionOptions,
+  LimitDirectory,
+  LimitsConfig,
+  RestorableBank,
+  RestoreOptions,
+} from "./admission/index.ts";
 export { exportCsv, exportNdjson, planReprice, SpendTable } from "./entries/index.ts";
 export type {
   EntrySink,

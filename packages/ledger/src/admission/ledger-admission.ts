@@ -9,6 +9,7 @@ import { PriceBook } from "../prices/index.ts";
 import type { LedgerDesk } from "./ledger-desk.ts";
 import { LedgerTicket } from "./ledger-ticket.ts";
 import { createLimitDirectory, type LimitDirectory } from "./limit-directory.ts";
+import { restoredSpends, type RestoreOptions } from "./restore-accounts.ts";
 
 /** Parts and settings of a ledger's admission. */
 export interface LedgerAdmissionOptions {
@@ -38,6 +39,8 @@ export interface LedgerAdmission extends Admission {
   standings(scope: Scope, id: string): readonly Standing[];
   /** Calls of a scope that run now. */
   running(scope: Scope, id: string): number;
+  /** Books what was spent before this process began, from a store's entries. Not for limits that are counted elsewhere. */
+  restore(from: Pick<RestoreOptions, "store" | "ownerOf">): Promise<void>;
   /** Replaces limits or prices. Open tickets end under what they began with, as far as they hold it. */
   replace(parts: { readonly limits?: LimitDirectory; readonly prices?: PriceBook }): void;
 }
@@ -65,6 +68,16 @@ export function createLedgerAdmission(options: LedgerAdmissionOptions): LedgerAd
     },
     standings: (scope, id) => desk.accounts.find(scope, id)?.standings(desk.clock.nowMs()) ?? [],
     running: (scope, id) => desk.accounts.find(scope, id)?.running ?? 0,
+    restore: async ({ store, ownerOf }) => {
+      const nowMs = desk.clock.nowMs();
+      for await (const { scope, id, set, limit, ...spend } of restoredSpends({
+        store,
+        ownerOf,
+        limits: desk.limits,
+        nowMs,
+      }))
+        desk.accounts.open(scope, id, set, nowMs)?.restore(limit, spend, nowMs);
+    },
     replace: ({ limits, prices }) => {
       if (limits !== undefined) desk.limits = limits;
       if (prices !== undefined) desk.prices = prices;

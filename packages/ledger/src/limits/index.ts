@@ -2,7 +2,7 @@
 export { endUserAccountId } from "./account-id.ts";
 export { calendarWindow } from "./calendar.ts";
 export { AccountBook } from "./account-book.ts";
-export { Lease } from "./lease.ts";
+export { Lease, nameLimit } from "./lease.ts";
 export type { CountedLimit, LeaseGrant, LeaseLink, LeaseReport } from "./lease.ts";
 export { compileLimits, describeLimit, NO_LIMITS } from "./limit-config.ts";
 export type { LimitConfig } from "@dragoman/core";

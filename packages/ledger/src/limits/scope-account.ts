@@ -171,6 +171,11 @@ export class ScopeAccount {
     }
   }
 
+  /** Books what was spent of a limit before this process began. */
+  restore(limit: Limit, { amount, atMs }: { readonly amount: number; readonly atMs: number }, nowMs: number): void {
+    this.#states.find((each) => each.limit === limit)?.bookAt(amount, atMs, nowMs);
+  }
+
   /** Reports a refusal by one of this account's limits, once per window. */
   reportRefusal(limit: Limit, nowMs: number, onAlert: (alert: LedgerAlert) => void): void {
     const alert = this.#states.find((each) => each.limit === limit)?.raiseHard(this.scope, this.id, nowMs);
