@@ -19,6 +19,11 @@ const io: CliIo = {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     writeFileSync(path, text, { mode: 0o600 });
   },
+  nowMs: () => Date.now(),
+  openStore: async (settings, dataDir) => {
+    const { openLedgerStore } = await import("./ledger/open-store.ts");
+    return openLedgerStore(settings, { dataDir, isStrict: false });
+  },
   randomId: (length) => random.id(length),
   createLogger: async (level) => {
     const { createPinoLogger } = await import("./telemetry/pino-logger.ts");

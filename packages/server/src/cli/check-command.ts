@@ -7,7 +7,7 @@ const count = (number: number, word: string): string => `${number} ${word}${numb
 
 /** Checks a configuration file; every problem is one line on standard error. */
 export function runCheck(io: CliIo, path: string, isOffline: boolean): ExitCode {
-  const loaded = loadOrReport(io, path, isOffline);
+  const loaded = loadOrReport(io, path, isOffline ? "none" : "all");
   if (loaded === null) return ExitCode.usage;
   const { providers, models, deployments } = loaded.snapshot;
   const keys = loaded.config.keys?.length ?? 0;

@@ -1,5 +1,6 @@
 /** What the commands need of the process, so that tests can run them without one. */
-import type { Logger } from "@dragoman/core";
+import type { Logger, StoreSettings } from "@dragoman/core";
+import type { LedgerStore } from "@dragoman/ledger";
 
 /** Exit codes: done, failed, wrong usage or configuration. */
 export const ExitCode = { done: 0, failed: 1, usage: 2 } as const;
@@ -26,6 +27,10 @@ export interface CliIo {
   readBytes(path: string): Uint8Array;
   /** Creates the folder with mode 0700 and in it a file with mode 0600; throws when it cannot. */
   writePrivateFile(path: string, text: string): void;
+  /** Milliseconds since 1970. */
+  nowMs(): number;
+  /** Opens the store of a ledger; whoever asks closes it. Rejects when it cannot be opened. */
+  openStore(settings: StoreSettings, dataDir: string | null): Promise<LedgerStore>;
   /** `length` base62 characters, unguessable. */
   randomId(length: number): string;
   /** The process's log, from a severity up. */

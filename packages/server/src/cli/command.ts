@@ -25,8 +25,28 @@ const CONFIG: OptionSpec = {
   summary: "configuration file (YAML or JSON)",
 };
 
+/** Where the ledger is, for commands that work on it. */
+const STORE: CommandSpec["options"] = {
+  config: { ...CONFIG, summary: "configuration file that says where the ledger is" },
+  data: { value: "DIR", environment: "DRAGOMAN_DATA", summary: "data folder of the ledger" },
+};
+
+const SINCE: OptionSpec = { value: "DAY", summary: "from this day or moment on (UTC), e.g. 2026-11-30" };
+const UNTIL: OptionSpec = { value: "DAY", summary: "before this day or moment" };
+
 /** Name of a command. */
-export type CommandName = "serve" | "demo" | "check" | "schema" | "explain" | "keys create";
+export type CommandName =
+  | "serve"
+  | "demo"
+  | "check"
+  | "schema"
+  | "explain"
+  | "keys create"
+  | "keys list"
+  | "keys revoke"
+  | "keys rotate"
+  | "keys import"
+  | "ledger spend";
 
 /** All commands; `serve` is meant when none is named. */
 export const COMMANDS: Readonly<Record<CommandName, CommandSpec>> = {
@@ -78,16 +98,86 @@ export const COMMANDS: Readonly<Record<CommandName, CommandSpec>> = {
       name: { value: "NAME", summary: "name of the key (app)" },
       models: { value: "A,B", summary: "models and globs that it may use (*)" },
       owner: { value: "OWNER", summary: "who answers for it" },
+      tags: { value: "A,B", summary: "labels for accounts" },
+      expires: { value: "DAY", summary: "from this day or moment on (UTC) it is refused" },
+      limits: { value: "LIST", summary: 'limits as the configuration has them, e.g. "[{ usd: 20, per: day }]"' },
+      debug: { value: null, summary: "shows diagnostic headers to it" },
+      trusted: { value: null, summary: "lets it name end users and tags" },
+      ...STORE,
     },
     positionals: [],
-    summary: "make a client key; prints it once, with the lines for the configuration",
+    summary: "make a client key and print it once: kept in the ledger's store, or as lines for the configuration",
+  },
+  "keys list": {
+    words: ["keys", "list"],
+    options: { json: { value: null, summary: "one JSON object a line" }, ...STORE },
+    positionals: [],
+    summary: "list the keys of the ledger's store",
+  },
+  "keys revoke": {
+    words: ["keys", "revoke"],
+    options: STORE,
+    positionals: ["KEY"],
+    summary: "refuse a key, given by its name or id, from now on and for ever",
+  },
+  "keys rotate": {
+    words: ["keys", "rotate"],
+    options: {
+      grace: { value: "TIME", summary: "how long the old secret goes on, e.g. 24h, or 0 (24h)" },
+      ...STORE,
+    },
+    positionals: ["KEY"],
+    summary: "give a key a new secret and print it once",
+  },
+  "keys import": {
+    words: ["keys", "import"],
+    options: {
+      models: { value: "A,B", summary: "models and globs that the keys may use (*)" },
+      owner: { value: "OWNER", summary: "who answers for keys whose line names nobody" },
+      ...STORE,
+    },
+    positionals: ["FILE"],
+    summary: "take keys over by their hashes: lines of sha256:HEX, or of name,sha256:HEX,owner",
+  },
+  "ledger spend": {
+    words: ["ledger", "spend"],
+    options: {
+      by: { value: "A,B", summary: "sums by key, owner, endUser, model, deployment, day (owner)" },
+      since: SINCE,
+      until: UNTIL,
+      json: { value: null, summary: "one JSON object a line" },
+      ...STORE,
+    },
+    positionals: [],
+    summary: "print what was spent",
   },
 };
 
-/** The usage of one command in one line. */
-export function usageOf({ words, options, positionals }: CommandSpec): string {
+function usageParts({ words, options, positionals }: CommandSpec): readonly string[] {
   const shown = Object.entries(options).map(([name, { value }]) => `[--${name}${value === null ? "" : ` ${value}`}]`);
-  return ["dragoman", ...words, ...shown, ...positionals].join(" ");
+  return ["dragoman", ...words, ...shown, ...positionals];
+}
+
+/** The usage of one command in one line. */
+export function usageOf(command: CommandSpec): string {
+  return usageParts(command).join(" ");
+}
+
+/** Longest line of the help. */
+const HELP_WIDTH = 110;
+
+/** The usage of one command in lines that a terminal shows whole. */
+function wrappedUsage(command: CommandSpec): string {
+  const lines: string[] = [];
+  let line = " ";
+  for (const part of usageParts(command)) {
+    if (line.length + part.length >= HELP_WIDTH) {
+      lines.push(line);
+      line = "         ";
+    }
+    line += ` ${part}`;
+  }
+  return [...lines, line].join("\n");
 }
 
 /** What `--help` prints. */
@@ -97,7 +187,7 @@ export function helpText(): string {
       const option = `--${name}${value === null ? "" : ` ${value}`}`;
       return `      ${option.padEnd(16)} ${summary}${environment === undefined ? "" : ` [${environment}]`}`;
     });
-    return [`  ${usageOf(command)}`, `      ${command.summary}`, ...rows].join("\n");
+    return [wrappedUsage(command), `      ${command.summary}`, ...rows].join("\n");
   });
   return `dragoman: an LLM gateway that speaks the dialects your applications already use
 

@@ -18,7 +18,7 @@ export async function runExplain(io: CliIo, { configPath, dialect, requestPath }
     io.stderr.write(`dragoman explain needs ${configPath === undefined ? "--config FILE" : "--dialect ID"}\n`);
     return ExitCode.usage;
   }
-  const loaded = loadOrReport(io, configPath, true);
+  const loaded = loadOrReport(io, configPath, "none");
   if (loaded === null) return ExitCode.usage;
   let body: Uint8Array;
   try {

@@ -5,7 +5,6 @@ import { VERSION } from "../version.ts";
 import { ExitCode } from "./cli-io.ts";
 import type { CliIo } from "./cli-io.ts";
 import { helpText } from "./command.ts";
-import { runKeysCreate } from "./keys-command.ts";
 import { parseArguments } from "./parse-arguments.ts";
 import type { Parsed } from "./parse-arguments.ts";
 import { runSchema } from "./schema-command.ts";
@@ -56,8 +55,30 @@ async function dispatch(
         requestPath: positionals[0] as string,
       });
     }
-    case "keys create":
-      return runKeysCreate(io, values);
+    case "keys create": {
+      const { runKeysCreate } = await import("./keys-command.ts");
+      return runKeysCreate(io, values, switches);
+    }
+    case "keys list": {
+      const { runKeysList } = await import("./stored-keys-commands.ts");
+      return runKeysList(io, values, switches.has("json"));
+    }
+    case "keys revoke": {
+      const { runKeysRevoke } = await import("./stored-keys-commands.ts");
+      return runKeysRevoke(io, values, positionals[0] as string);
+    }
+    case "keys rotate": {
+      const { runKeysRotate } = await import("./stored-keys-commands.ts");
+      return runKeysRotate(io, values, positionals[0] as string);
+    }
+    case "keys import": {
+      const { runKeysImport } = await import("./stored-keys-commands.ts");
+      return runKeysImport(io, values, positionals[0] as string);
+    }
+    case "ledger spend": {
+      const { runLedgerSpend } = await import("./ledger-commands.ts");
+      return runLedgerSpend(io, values, switches.has("json"));
+    }
   }
 }
 

@@ -52,7 +52,7 @@ export async function runServe(io: CliIo, values: ReadonlyMap<string, string>): 
 }
 
 function startFromFile(io: CliIo, path: string): Start | null {
-  const loaded = loadOrReport(io, path, false);
+  const loaded = loadOrReport(io, path, "all");
   if (loaded === null) return null;
   const notes =
     loaded.snapshot.keys.size === 0

@@ -3,3 +3,4 @@ export { formatFileProblem, loadConfigFile } from "./load-config-file.ts";
 export type { LoadResult } from "./load-config-file.ts";
 export { createSecretResolver, reasonOf } from "./secret-resolver.ts";
 export { configFromEnvironment, discoveryVariables } from "./zero-config.ts";
+export { readSource } from "./source-text.ts";

@@ -18,6 +18,8 @@ export interface LoadConfigOptions {
   readFile(path: string): string;
   /** Checks without resolving secrets. */
   readonly isOffline?: boolean;
+  /** Leaves secrets open that cannot be resolved, for work that needs only some of them. */
+  readonly isLenient?: boolean;
   /** Number of the snapshot; 1 by default. */
   readonly generation?: number;
   readonly validator?: ConfigValidator;
@@ -67,15 +69,14 @@ export function loadConfigFile(path: string, options: LoadConfigOptions): LoadRe
   const onFile = (file: string): void => {
     if (!files.includes(file)) files.push(file);
   };
+  const strict = createSecretResolver({
+    env: options.env,
+    readFile: (file) => options.readFile(file),
+    folder: dirname(path),
+    onFile,
+  });
   const resolveSecret =
-    options.isOffline === true
-      ? OFFLINE_RESOLVER
-      : createSecretResolver({
-          env: options.env,
-          readFile: (file) => options.readFile(file),
-          folder: dirname(path),
-          onFile,
-        });
+    options.isOffline === true ? OFFLINE_RESOLVER : options.isLenient === true ? lenient(strict) : strict;
   const validator = options.validator ?? new ConfigValidator();
   const folder = createConfigFolder({
     folder: dirname(path),
@@ -102,6 +103,13 @@ export function loadConfigFile(path: string, options: LoadConfigOptions): LoadRe
   // A value that compiled is a configuration.
   return { ok: true, config: source.value as GatewayConfig, snapshot: result.snapshot, resolveSecret, folder, files };
 }
+
+const lenient =
+  (resolve: SecretResolver): SecretResolver =>
+  (reference) => {
+    const resolution = resolve(reference);
+    return resolution.ok ? resolution : { ok: true, secret: null };
+  };
 
 /** One line for a problem: `file:line:column: path: message`. */
 export function formatFileProblem({ file, line, column, path, message }: FileProblem): string {

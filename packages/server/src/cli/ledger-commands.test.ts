@@ -1,0 +1,179 @@
+import type { LedgerEntry } from "@dragoman/ledger";
+import { describe, expect, it } from "vitest";
+
+import { createFakeIo, type FakeIo } from "./fixtures/fake-io.ts";
+import { run } from "./run.ts";
+
+const AT = Date.parse("2026-11-29T23:00:00Z");
+
+const entry = (id: string, more: Partial<LedgerEntry> = {}): LedgerEntry => ({
+  id,
+  requestId: id,
+  attempt: 1,
+  rule: "actual",
+  adjusts: null,
+  usageSource: "provider",
+  usage: {
+    input: 10,
+    cacheRead: null,
+    cacheWrite: null,
+    cacheWriteByTtl: null,
+    inputAudio: null,
+    inputImage: null,
+    output: 5,
+    reasoning: null,
+    outputAudio: null,
+    serverTools: null,
+  },
+  deliveredBytes: 20,
+  priceId: "file:m@2026-11-30",
+  costNanoUsd: 1_500_000_000,
+  overdrawnNanoUsd: 0,
+  openedMs: AT,
+  startedMs: AT,
+  endedMs: AT,
+  key: "app",
+  owner: "team-a",
+  endUser: null,
+  tags: [],
+  model: "chat",
+  deployment: "main/m",
+  provider: "main",
+  upstreamModel: "m",
+  upstreamRequestId: null,
+  generation: 1,
+  clientDialect: null,
+  providerDialect: null,
+  ...more,
+});
+
+const DAY_MS = 86_400_000;
+
+async function ledger(): Promise<FakeIo> {
+  const io = createFakeIo();
+  await io.store.ingest({
+    entries: [
+      entry("r1/1"),
+      entry("r2/1", { endedMs: AT + DAY_MS, key: "other" }),
+      entry("r3/1", { owner: null, costNanoUsd: null, priceId: null }),
+      entry("r4/1", { owner: "team-b", costNanoUsd: 1, endedMs: AT + 2 * DAY_MS }),
+    ],
+    progress: null,
+  });
+  return io;
+}
+
+describe("dragoman ledger spend", () => {
+  it("sums by owner, and says how many calls nobody priced", async () => {
+    const io = await ledger();
+    expect([await run(["ledger", "spend", "--data", "d"], io), io.err()]).toEqual([0, ""]);
+    expect(io.out()).toBe(
+      [
+        "owner   entries  input_tokens  output_tokens  usd          unpriced",
+        "-       1        10            5              0            1",
+        "team-a  2        20            10             3            0",
+        "team-b  1        10            5              0.000000001  0",
+        "",
+      ].join("\n"),
+    );
+    expect(io.opened).toEqual(["sqlite null d"]);
+  });
+
+  it("sums by several things within a period, as JSON", async () => {
+    const io = await ledger();
+    const args = ["--by", "owner, day", "--since", "2026-11-30", "--until", "2026-12-01T23:00:00Z", "--json"];
+    expect([await run(["ledger", "spend", "--data", "d", ...args], io), io.err()]).toEqual([0, ""]);
+    expect(
+      io
+        .out()
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line) as unknown),
+    ).toEqual([
+      { owner: "team-a", day: "2026-11-30", entries: 1, inputTokens: 10, outputTokens: 5, usd: "1.5", unpriced: 0 },
+    ]);
+  });
+
+  it.each([
+    { args: ["--by", "ownr"], says: /--by must name some of .*not "ownr"; did you mean "owner"\?/ },
+    { args: ["--since", "2026-02-30"], says: /--since must be a day/ },
+    { args: ["--until", "tomorrow"], says: /--until must be a day/ },
+  ])("refuses $args and opens nothing", async ({ args, says }) => {
+    const io = createFakeIo();
+    expect(await run(["ledger", "spend", "--data", "d", ...args], io)).toBe(2);
+    expect(io.err()).toMatch(says);
+    expect(io.opened).toEqual([]);
+  });
+});
+
+describe("where the ledger is", () => {
+  const CONFIG = `version: 1
+providers:
+  main: { kind: openai, credentials: ["env:NOT_HERE"] }
+models:
+  chat: [main/some-model]
+`;
+
+  it.each([
+    { name: "nowhere", files: {}, args: [], status: 2, says: /give its data folder with --data DIR/ },
+    {
+      name: "in the memory of a configuration",
+      files: { "a.yaml": CONFIG },
+      args: ["--config", "a.yaml"],
+      status: 2,
+      says: /There is no ledger to work on/,
+    },
+    {
+      name: "in a configuration that is wrong",
+      files: { "a.yaml": `${CONFIG}ledger: { store: { kind: sqlite, url: x } }\n` },
+      args: ["--config", "a.yaml"],
+      status: 2,
+      says: /a\.yaml:6:\d+: \/ledger\/store\/url: "url" has no meaning with the kind "sqlite"/,
+    },
+    {
+      name: "in a database whose address is not known",
+      files: { "a.yaml": `${CONFIG}ledger: { store: { kind: postgres, url: "env:URL" }, dataDir: d }\n` },
+      args: ["--config", "a.yaml"],
+      status: 2,
+      says: /a\.yaml:6:\d+: \/ledger\/store\/url: the environment variable URL is not set/,
+    },
+    {
+      name: "in no folder",
+      files: { "a.yaml": `${CONFIG}ledger: { store: { kind: sqlite } }\n` },
+      args: ["--config", "a.yaml"],
+      status: 2,
+      says: /a\.yaml: \/ledger\/store: a SQLite store needs a `file`/,
+    },
+  ])("is told when it is $name", async ({ files, args, status, says }) => {
+    const io = createFakeIo({ files });
+    expect(await run(["ledger", "spend", ...args], io)).toBe(status);
+    expect(io.err()).toMatch(says);
+    expect(io.opened).toEqual([]);
+  });
+
+  it.each([
+    { name: "the folder given", yaml: "ledger: { dataDir: data }\n", args: ["--data", "d"], opened: "sqlite null d" },
+    {
+      name: "the configuration's folder, from the file's own",
+      yaml: "ledger: { dataDir: data }\n",
+      args: [],
+      opened: "sqlite null /etc/app/data",
+    },
+    {
+      name: "the configuration's file",
+      yaml: "ledger: { store: { kind: sqlite, file: x.db } }\n",
+      args: [],
+      opened: "sqlite /etc/app/x.db null",
+    },
+    {
+      name: "the configuration's database",
+      yaml: 'ledger: { store: { kind: postgres, url: "env:URL" }, dataDir: /d }\n',
+      args: [],
+      opened: "postgres null /d",
+    },
+  ])("is $name", async ({ yaml, args, opened }) => {
+    const io = createFakeIo({ files: { "/etc/app/a.yaml": CONFIG + yaml }, env: { URL: "postgres://u:p@h/d" } });
+    expect([await run(["ledger", "spend", "--config", "/etc/app/a.yaml", ...args], io), io.err()]).toEqual([0, ""]);
+    expect(io.opened).toEqual([opened]);
+  });
+});
