@@ -40,7 +40,7 @@ export interface LedgerAdmission extends Admission {
   /** Calls of a scope that run now. */
   running(scope: Scope, id: string): number;
   /** Books what was spent before this process began, from a store's entries. Not for limits that are counted elsewhere. */
-  restore(from: Pick<RestoreOptions, "store" | "ownerOf">): Promise<void>;
+  restore(from: Pick<RestoreOptions, "store" | "ownerOf" | "untilMs">): Promise<void>;
   /** Replaces limits or prices. Open tickets end under what they began with, as far as they hold it. */
   replace(parts: { readonly limits?: LimitDirectory; readonly prices?: PriceBook }): void;
 }
@@ -68,14 +68,9 @@ export function createLedgerAdmission(options: LedgerAdmissionOptions): LedgerAd
     },
     standings: (scope, id) => desk.accounts.find(scope, id)?.standings(desk.clock.nowMs()) ?? [],
     running: (scope, id) => desk.accounts.find(scope, id)?.running ?? 0,
-    restore: async ({ store, ownerOf }) => {
+    restore: async (from) => {
       const nowMs = desk.clock.nowMs();
-      for await (const { scope, id, set, limit, ...spend } of restoredSpends({
-        store,
-        ownerOf,
-        limits: desk.limits,
-        nowMs,
-      }))
+      for await (const { scope, id, set, limit, ...spend } of restoredSpends({ ...from, limits: desk.limits, nowMs }))
         desk.accounts.open(scope, id, set, nowMs)?.restore(limit, spend, nowMs);
     },
     replace: ({ limits, prices }) => {

@@ -20,6 +20,8 @@ export interface RestoreOptions {
   /** Owner of a key; null = it has none, or there is no such key. */
   readonly ownerOf: (key: string) => string | null;
   readonly nowMs: number;
+  /** Entries that ended before this time. Default: all that there are. */
+  readonly untilMs?: number;
 }
 
 /** What was spent of one limit. */
@@ -54,16 +56,18 @@ const PARTS = 60;
 
 /** Everything that still counts, limit by limit. Rejects as the store does. */
 export async function* restoredSpends(options: RestoreOptions): AsyncIterable<RestoredSpend> {
-  const { store, nowMs } = options;
+  const { store, nowMs, untilMs } = options;
+  const until = untilMs === undefined ? {} : { untilMs };
   const sinceMs = Math.min(calendarWindow("month", nowMs).startMs, calendarWindow("week", nowMs).startMs);
   for (const scope of SCOPES) {
     // Who has spent anything says which limits there are, and those say which windows are worth a question.
-    const spenders = await store.consumption({ scope, sinceMs, partMs: null });
+    const spenders = await store.consumption({ scope, sinceMs, ...until, partMs: null });
     for (const query of windowsOf(
       spenders.flatMap(({ id }) => setsOf(scope, id, options)),
       nowMs,
     ).values())
-      for (const row of await store.consumption({ ...query, scope })) yield* spendsOf(scope, row, query, options);
+      for (const row of await store.consumption({ ...query, ...until, scope }))
+        yield* spendsOf(scope, row, query, options);
   }
 }
 

@@ -23,9 +23,9 @@ export class ConsumptionTable {
   }
 
   add(entry: LedgerEntry): void {
-    const { scope, sinceMs, partMs } = this.#query;
+    const { scope, sinceMs, untilMs = Number.POSITIVE_INFINITY, partMs } = this.#query;
     const id = accountIdOf(entry, scope);
-    if (id === null || entry.endedMs < sinceMs) return;
+    if (id === null || entry.endedMs < sinceMs || entry.endedMs >= untilMs) return;
     const partStartMs = partMs === null ? sinceMs : Math.floor(entry.endedMs / partMs) * partMs;
     const name = `${partStartMs} ${id}`;
     let sum = this.#sums.get(name);

@@ -38,6 +38,8 @@ export interface ConsumptionQuery {
   readonly scope: Exclude<Scope, "each-key">;
   /** Entries that ended from this time on. */
   readonly sinceMs: number;
+  /** And before this time. Default: all. */
+  readonly untilMs?: number;
   /** Sums apart per so many milliseconds, aligned to 1970; null = one sum. */
   readonly partMs: number | null;
 }

@@ -207,11 +207,15 @@ describe.each(KINDS)("$name", (kind) => {
       deployment: ({ deployment }) => deployment,
       global: () => "",
     };
-    const anyConsumption = fc.record({
-      scope: fc.constantFrom(...(Object.keys(SCOPES) as ConsumptionQuery["scope"][])),
-      sinceMs: fc.integer({ min: NOON - DAY_MS, max: NOON + DAY_MS }),
-      partMs: fc.constantFrom(null, 60_000, 7_777_777),
-    });
+    const anyConsumption = fc.record(
+      {
+        scope: fc.constantFrom(...(Object.keys(SCOPES) as ConsumptionQuery["scope"][])),
+        sinceMs: fc.integer({ min: NOON - DAY_MS, max: NOON + DAY_MS }),
+        untilMs: fc.integer({ min: NOON - DAY_MS, max: NOON + DAY_MS }),
+        partMs: fc.constantFrom(null, 60_000, 7_777_777),
+      },
+      { requiredKeys: ["scope", "sinceMs", "partMs"] },
+    );
 
     it("of what accounts have taken are plain sums, each entry in one part", async () => {
       await fc.assert(
@@ -229,12 +233,15 @@ describe.each(KINDS)("$name", (kind) => {
       );
     });
 
-    function plainSums(entries: readonly LedgerEntry[], { scope, sinceMs, partMs }: ConsumptionQuery): object[] {
+    function plainSums(
+      entries: readonly LedgerEntry[],
+      { scope, sinceMs, untilMs, partMs }: ConsumptionQuery,
+    ): object[] {
       const parts = new Map<string, LedgerEntry[]>();
       const partOf = ({ endedMs }: LedgerEntry): number => (partMs === null ? sinceMs : endedMs - (endedMs % partMs));
       for (const each of entries) {
         const id = SCOPES[scope](each);
-        if (id === null || each.endedMs < sinceMs) continue;
+        if (id === null || each.endedMs < sinceMs || each.endedMs >= (untilMs ?? Infinity)) continue;
         const name = JSON.stringify([id, partOf(each)]);
         parts.set(name, [...(parts.get(name) ?? []), each]);
       }

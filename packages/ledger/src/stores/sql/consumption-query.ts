@@ -6,7 +6,7 @@ import { accountIdOf, type AccountNames } from "../account-id.ts";
 import { accountAmount } from "../consumption-table.ts";
 import type { Consumption, ConsumptionQuery } from "../ledger-store.ts";
 import type { SqlRow } from "./entry-columns.ts";
-import { endedFrom, SqlParameters, type SqlDialect, type SqlStatement } from "./sql-dialect.ts";
+import { endedBefore, endedFrom, SqlParameters, type SqlDialect, type SqlStatement } from "./sql-dialect.ts";
 import { originalText } from "./stored-text.ts";
 
 interface ScopeColumns {
@@ -54,6 +54,7 @@ export function selectConsumption(dialect: SqlDialect, query: ConsumptionQuery):
   const by = [...groups.map(([, expression]) => expression), ...part];
   const text =
     `SELECT ${columns.join(", ")} FROM ${dialect.table("entries")} WHERE ${endedFrom(query.sinceMs, parameters)} ` +
+    (query.untilMs === undefined ? "" : `AND ${endedBefore(query.untilMs, parameters)} `) +
     (needs === null ? "" : `AND ${needs} IS NOT NULL `) +
     (by.length === 0 ? "HAVING COUNT(*) > 0" : `GROUP BY ${by.join(", ")} ORDER BY MIN(seq)`);
   return { text, values: parameters.values };
