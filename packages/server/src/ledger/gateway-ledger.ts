@@ -41,8 +41,10 @@ export interface GatewayLedgerOptions {
   readonly onFolderLost: () => void;
 }
 
-/** How long a start waits for what the process before left. What is not booked by then is booked behind the first requests. */
+/** How long a start waits for what the processes before left and spent. What is not known by then is booked behind the first requests. */
 const RECOVERY_WAIT_MS = 10_000;
+/** Between two tries to read from a store that is down what was spent. */
+const RESTORE_RETRY_MS = 2_000;
 
 /** Opens it. Rejects with `config_invalid` for settings that contradict each other and for a data folder in use. */
 export async function openGatewayLedger(options: GatewayLedgerOptions): Promise<GatewayLedger> {
@@ -52,29 +54,23 @@ export async function openGatewayLedger(options: GatewayLedgerOptions): Promise<
   const store = new LateStore(() =>
     openLedgerStore(plan.store, { dataDir: plan.dataDir, isStrict: plan.durability === "strict" }),
   );
-  await openStore(options, plan, store);
+  await openStore(plan, store);
   const ledger =
     plan.durability === "memory"
       ? new GatewayLedger(options, { store, folder: null, journal: null })
       : await openWithJournal(options, plan, store);
-  if (plan.store.kind !== "memory") await ledger.watchKeys(options);
+  if (plan.store.kind === "memory") return ledger;
+  await ledger.watchKeys(options);
+  await waitFor(ledger.restore(options), RECOVERY_WAIT_MS);
   return ledger;
 }
 
-/** A file that cannot be opened is a mistake; a database that cannot be reached may be back in a minute. */
-async function openStore(
-  { logger }: GatewayLedgerOptions,
-  { store: { kind } }: LedgerPlan,
-  store: LateStore,
-): Promise<void> {
+/** A file that cannot be opened is a mistake; a database that cannot be reached may be back in a minute, and who needs it says so. */
+async function openStore({ store: { kind } }: LedgerPlan, store: LateStore): Promise<void> {
   try {
     await store.ready();
   } catch (error) {
     if (kind !== "postgres") throw error;
-    logger.error(
-      { error: error instanceof Error ? error.message : String(error) },
-      "the ledger's store is down; it is tried again",
-    );
   }
 }
 
@@ -89,7 +85,6 @@ async function openWithJournal(
   try {
     const { onFull } = snapshot.ledger;
     const journal = await openJournal({ folder, store, clock, random, logger, durability, onFull });
-    await waitFor(journal.recovered, RECOVERY_WAIT_MS);
     return new GatewayLedger(options, { store, folder, journal });
   } catch (error) {
     await folder.release();
@@ -111,6 +106,8 @@ export class GatewayLedger {
   #snapshot: Snapshot;
   #keys: StoredKeys | null = null;
   #stored: Pick<KeyDirectory, "keys" | "owners"> | null = null;
+  #isRestored = true;
+  #isClosed = false;
   #limits: SnapshotLimits;
 
   constructor({ snapshot, clock, onEntry, onAlert }: GatewayLedgerOptions, parts: LedgerParts) {
@@ -172,6 +169,33 @@ export class GatewayLedger {
     await keys.start();
   }
 
+  /**
+   * Books what was spent before this process began, once everything that the ones before left is in the store. Tries until the store
+   * answers; what this process has spent meanwhile is in its accounts already and is not asked for. Called once; never rejects.
+   */
+  async restore({ clock, logger }: Pick<GatewayLedgerOptions, "clock" | "logger">): Promise<void> {
+    const untilMs = clock.nowMs();
+    this.#isRestored = false;
+    await this.#parts.journal?.recovered;
+    while (!this.#isClosed) {
+      try {
+        await this.#ledger.restore({ store: this.store, ownerOf: (key) => this.#ownerOf(key), untilMs });
+        this.#isRestored = true;
+        return;
+      } catch (error) {
+        logger.debug({ error: String(error) }, "what was spent before cannot be read from the store yet");
+        await new Promise<void>((resolve) => void clock.schedule(RESTORE_RETRY_MS, resolve));
+      }
+    }
+  }
+
+  #ownerOf(id: string): string | null {
+    const stored = this.#stored?.keys.find((key) => key.id === id);
+    if (stored !== undefined) return stored.owner;
+    for (const key of this.#snapshot.keys.values()) if (key.id === id) return key.owner;
+    return null;
+  }
+
   /** Finds callers among the keys of a generation and those of the store. */
   authenticator({ keys }: Snapshot): Authenticator {
     return this.#keys === null ? new KeyRing(keys) : new StoredKeyRing(keys, this.#keys);
@@ -197,13 +221,22 @@ export class GatewayLedger {
     const { isStoreUp, lag } = journal.status();
     return {
       isReady: journal.recorder.refusal() === null,
-      facts: { ledger: { store: isStoreUp ? "up" : "down", lagBytes: lag.bytes, lagMs: Math.round(lag.ms) } },
+      facts: {
+        ledger: {
+          store: isStoreUp ? "up" : "down",
+          lagBytes: lag.bytes,
+          lagMs: Math.round(lag.ms),
+          // Limits know nothing yet of what was spent before the start.
+          ...(this.#isRestored ? {} : { accounts: "unrestored" }),
+        },
+      },
     };
   }
 
   /** Books what can be booked, and gives folder and store back. After the engine's end. */
   async close(): Promise<void> {
     const { journal, store, folder } = this.#parts;
+    this.#isClosed = true;
     this.#keys?.stop();
     await journal?.close();
     await store.close();
