@@ -1,5 +1,4 @@
-// Dragoman as a target. P-min checks one key on every request and does nothing else; P-prod adds what a production configuration of
-// this version has. The bench imports none of its packages: it is found and started like every other target.
+// Dragoman as a target. P-min checks one key on every request and does nothing else; P-prod adds what a production configuration has. The bench imports none of its packages: it is found and started like every other target.
 import { createHash } from "node:crypto";
 
 import type { LaunchPlan, LocateContext, Located, PlanContext, Target } from "../contract/target.ts";
@@ -22,6 +21,14 @@ const traffic = clientTraffic({
   },
 });
 
+/** Limits of every kind that no run reaches: what counts is that they are counted. */
+const PRODUCTION_LIMITS = [
+  { usd: 1_000_000, per: "month" },
+  { requests: 100_000_000, per: "minute" },
+  { tokens: 1_000_000_000_000, per: "day" },
+  { parallel: 100_000 },
+];
+
 /** The configuration file of a profile, as JSON, which is YAML. */
 function renderDragomanConfig(
   { mockHost, mockPort, options }: Pick<PlanContext, "mockHost" | "mockPort" | "options">,
@@ -30,7 +37,10 @@ function renderDragomanConfig(
   const isInside = options[`${profile === "P-min" ? "dragoman" : "dragoman-prod"}.inside`] === "on";
   const origin = `http://${mockHost}:${mockPort}`;
   // No retries, as for every other target: a retry would hide a failure and count as two upstream calls.
-  const model = (provider: string, id: string): object => ({ attempts: 1, deployments: [{ provider, model: id }] });
+  const model = (provider: string, id: string): object => ({
+    attempts: 1,
+    deployments: [{ provider, model: id, prices: { input: 1, output: 2 } }],
+  });
   const { openai, anthropic } = UPSTREAM_MODELS;
   return JSON.stringify(
     {
@@ -45,10 +55,13 @@ function renderDragomanConfig(
           name: "bench",
           hash: `sha256:${createHash("sha256").update(KEY).digest("hex")}`,
           models: [openai, anthropic],
+          ...(profile === "P-prod" ? { limits: PRODUCTION_LIMITS } : {}),
           // The time of each step comes with the diagnostic headers.
           ...(isInside ? { debug: true } : {}),
         },
       ],
+      ledger:
+        profile === "P-min" ? { store: { kind: "memory" } } : { store: { kind: "sqlite" }, durability: "journal" },
       telemetry: { logLevel: profile === "P-min" ? "error" : "info", requestLog: profile === "P-prod" },
     },
     null,
@@ -68,6 +81,8 @@ function planProfile(profile: "P-min" | "P-prod"): (context: PlanContext) => Lau
       context.listenHost,
       "--port",
       String(context.listenPort),
+      "--data",
+      "data",
     ];
     // The request log goes to a file, as a service manager would have it; through a pipe it would cost the bench its reading.
     const start =
@@ -119,7 +134,9 @@ export const DRAGOMAN: Target = {
   id: "dragoman",
   label: "Dragoman",
   profile: "P-min",
-  notes: ["One key checked on every request; no request log, cache, limits or retries. One process: it uses one core."],
+  notes: [
+    "One key checked on every request; no request log, cache, limits, journal or retries. One process: it uses one core.",
+  ],
   plan: planProfile("P-min"),
 };
 
@@ -130,7 +147,7 @@ export const DRAGOMAN_PROD: Target = {
   label: "Dragoman",
   profile: "P-prod",
   notes: [
-    "P-min with the request log on, written to a file. The standalone server of this version has no limits and no journal to turn on.",
+    "P-min with limits on money, requests, tokens and calls at once, a journal booked in SQLite, and the request log in a file.",
   ],
   plan: planProfile("P-prod"),
 };

@@ -174,6 +174,17 @@ describe("Dragoman", () => {
     expect(planOf(find("dragoman-prod")).args.join(" ")).toContain(">request.log");
   });
 
+  it("counts limits and keeps a journal at P-prod only", () => {
+    const configOf = (
+      id: string,
+    ): { readonly ledger: object; readonly keys: readonly { readonly limits?: readonly object[] }[] } =>
+      JSON.parse(planOf(find(id)).files[0]?.content ?? "") as ReturnType<typeof configOf>;
+    expect(configOf("dragoman")).toMatchObject({ ledger: { store: { kind: "memory" } } });
+    expect(configOf("dragoman").keys[0]?.limits).toBeUndefined();
+    expect(configOf("dragoman-prod")).toMatchObject({ ledger: { durability: "journal" } });
+    expect(configOf("dragoman-prod").keys[0]?.limits?.length).toBeGreaterThan(2);
+  });
+
   it("shows the time of its steps where the inside view asks for it, and only there", () => {
     const shows = (id: string, options: Readonly<Record<string, string>>): boolean => {
       const [file] = planOf(find(id), options).files;
