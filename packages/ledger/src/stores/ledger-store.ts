@@ -28,6 +28,7 @@ export interface EntryQuery {
   readonly key?: string;
   readonly owner?: string;
   readonly model?: string;
+  /** Its ids begin with the request's and a slash, as all ids do. */
   readonly requestId?: string;
   /** At most so many. */
   readonly limit?: number;

@@ -91,12 +91,12 @@ describe.each(KINDS)("$name", (kind) => {
       const store = await open();
       await ingest(
         store,
-        entry("a", { owner: null }),
-        entry("b", { endedMs: NOON - 1, key: "k" }),
-        entry("c", { owner: "o" }),
-        entry("d", { endedMs: NOON + 1, key: "k", model: "m" }),
+        entry("a/1", { owner: null }),
+        entry("b/1", { endedMs: NOON - 1, key: "k" }),
+        entry("c/1", { owner: "o" }),
+        entry("d/1", { endedMs: NOON + 1, key: "k", model: "m" }),
       );
-      expect((await read(store, query)).map(({ id }) => id)).toEqual(found);
+      expect((await read(store, query)).map(({ requestId }) => requestId)).toEqual(found);
     });
 
     it("come page by page without loss, also where many ended in one millisecond", async () => {

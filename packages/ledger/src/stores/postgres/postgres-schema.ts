@@ -51,7 +51,6 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
       "CREATE INDEX entries_by_end ON entries (ended_ms, seq)",
       `CREATE INDEX entries_by_key ON entries (${beginningOf("key_id")}, ended_ms)`,
       `CREATE INDEX entries_by_owner ON entries (${beginningOf("owner")}, ended_ms) WHERE owner IS NOT NULL`,
-      `CREATE INDEX entries_by_request ON entries (${beginningOf("request_id")})`,
       `CREATE TABLE journal_progress (file text COLLATE "C" PRIMARY KEY, position bigint NOT NULL)`,
     ],
   },

@@ -3,7 +3,7 @@ import type { LedgerEntry } from "../../entries/index.ts";
 import type { EntryQuery } from "../ledger-store.ts";
 import { ENTRY_COLUMN_NAMES, entryOfRow, type SqlRow } from "./entry-columns.ts";
 import { endedBefore, endedFrom, SqlParameters, whereAll, type SqlDialect, type SqlStatement } from "./sql-dialect.ts";
-import { storedText } from "./stored-text.ts";
+import { indexedRange, storedText } from "./stored-text.ts";
 
 /** Entries read at once. */
 const PAGE_SIZE = 500;
@@ -19,7 +19,6 @@ const FILTERS = [
   ["key", "key_id"],
   ["owner", "owner"],
   ["model", "model"],
-  ["requestId", "request_id"],
 ] as const;
 
 /** All entries of a query. `read` runs a statement and gives back all of its rows. */
@@ -52,8 +51,16 @@ function selectPage(dialect: SqlDialect, query: EntryQuery, after: PageEnd | nul
     const value = query[name];
     if (value !== undefined) conditions.push(dialect.equalsText(column, parameters.add(storedText(value))));
   }
+  if (query.requestId !== undefined) conditions.push(requestIs(query.requestId, parameters));
   const text =
     `SELECT seq, ${ENTRY_COLUMN_NAMES} FROM ${dialect.table("entries")} ${whereAll(conditions)} ` +
     `ORDER BY ended_ms, seq LIMIT ${parameters.add(pageSize)}`;
   return { text, values: parameters.values };
+}
+
+/** Ids begin with their request's, so requests need no index of their own. */
+function requestIs(requestId: string, parameters: SqlParameters): string {
+  const [from, to] = indexedRange(`${requestId}/`);
+  const request = parameters.add(storedText(requestId));
+  return `id >= ${parameters.add(from)} AND id < ${parameters.add(to)} AND request_id = ${request}`;
 }

@@ -26,6 +26,7 @@ export function originalText(stored: string): string {
 
 /** Longest text that is a name in an index as it is. PostgreSQL indexes up to 2,700 bytes, and clients choose some of the names. */
 const MAX_INDEXED_LENGTH = 400;
+const INDEXED_BEGINNING = 100;
 
 /** Whether `indexedText` does not hold the whole text. */
 export const isLong = (text: string): boolean => text.length > MAX_INDEXED_LENGTH;
@@ -34,7 +35,14 @@ export const isLong = (text: string): boolean => text.length > MAX_INDEXED_LENGT
 export function indexedText(text: string): string {
   if (!isLong(text)) return storedText(text);
   const digest = createHash("sha256").update(storedText(text)).digest("hex");
-  return `${storedText(text.slice(0, 100))}${MARK}#${digest}`;
+  return `${storedText(text.slice(0, INDEXED_BEGINNING))}${MARK}#${digest}`;
+}
+
+/** Texts between these two, compared byte by byte, are all of the indexed ones that begin with `beginning`, and maybe others. */
+export function indexedRange(beginning: string): readonly [from: string, to: string] {
+  // Not within a pair of surrogates, of which a cut one is stored otherwise than a whole one.
+  const whole = beginning.slice(0, INDEXED_BEGINNING).replace(/[\ud800-\udbff]$/, "");
+  return [storedText(whole), `${storedText(whole)}\u{10ffff}`];
 }
 
 const escapeCharacter = (character: string): string => MARK + character.charCodeAt(0).toString(16).padStart(4, "0");

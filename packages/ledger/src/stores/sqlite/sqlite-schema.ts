@@ -50,7 +50,6 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
       "CREATE INDEX entries_by_end ON entries (ended_ms)",
       "CREATE INDEX entries_by_key ON entries (key_id, ended_ms)",
       "CREATE INDEX entries_by_owner ON entries (owner, ended_ms) WHERE owner IS NOT NULL",
-      "CREATE INDEX entries_by_request ON entries (request_id)",
       "CREATE TABLE journal_progress (file TEXT PRIMARY KEY, position INTEGER NOT NULL)",
     ],
   },
