@@ -3,13 +3,22 @@
  * dead makes the next one, which only one can. Invariants: the highest is never removed, not even when it is given back, so that no
  * number is taken twice; a lock appears with its content.
  */
-import { link, mkdir, open, readdir, readFile, rename, stat, unlink, utimes, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, rename, utimes } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { GatewayError, type Clock, type Logger, type Random, type Timer } from "@dragoman/core";
 
 import { failureFields } from "./disk-guard.ts";
+import {
+  clearLocks,
+  highestLock,
+  linkLock,
+  lockPath,
+  modifiedMs,
+  readIfThere,
+  removeIfThere,
+  writeDraft,
+} from "./lock-files.ts";
 import {
   formatStamp,
   HEARTBEAT_MS,
@@ -44,24 +53,21 @@ export interface DataFolder {
 }
 
 const FOLDER_MODE = 0o700;
-const FILE_MODE = 0o600;
-const LOCK_NAME = /^LOCK-(\d{1,15})$/;
 const TOKEN_LENGTH = 12;
 const RELEASED = "released\n";
 /** How often a holder that cannot be seen is looked at. */
 const LOOK_MS = 1_000;
-/** Codes of file systems without hard links. */
-const NO_LINKS: ReadonlySet<unknown> = new Set(["EPERM", "ENOSYS", "ENOTSUP", "EOPNOTSUPP", "EMLINK"]);
 
 /** Takes a data folder. Rejects with `config_invalid` when another process has it. */
 export async function openDataFolder(options: DataFolderOptions): Promise<DataFolder> {
   const { path, processes = readProcesses() } = options;
   await mkdir(path, { recursive: true, mode: FOLDER_MODE });
-  const claim = new Claim(options, processes);
+  const draft = await writeDraft(path, options.random.id(TOKEN_LENGTH), `${formatStamp(processes.own)}\n`);
   try {
-    return await claim.take();
+    const number = await new Claim(options, processes, draft).take();
+    return new HeldFolder(options, processes, number);
   } finally {
-    await claim.clean();
+    await removeIfThere(draft);
   }
 }
 
@@ -82,33 +88,29 @@ class Claim {
   readonly #draft: string;
   readonly #wait: (delayMs: number) => Promise<void>;
 
-  constructor(options: DataFolderOptions, processes: Processes) {
+  constructor(options: DataFolderOptions, processes: Processes, draft: string) {
     this.#options = options;
     this.#wait = options.wait ?? sleep;
     this.#processes = processes;
-    this.#draft = join(options.path, `LOCK.${options.random.id(TOKEN_LENGTH)}`);
+    this.#draft = draft;
   }
 
-  async take(): Promise<DataFolder> {
+  /** The number of the lock that was taken. */
+  async take(): Promise<number> {
     const { path } = this.#options;
-    await writeFile(this.#draft, `${formatStamp(this.#processes.own)}\n`, { mode: FILE_MODE });
     for (;;) {
       const highest = await highestLock(path);
       if (highest > 0) await this.#waitFor(highest);
       const number = highest + 1;
-      if (!(await this.#make(lockPath(path, number)))) continue;
+      if (!(await linkLock(this.#draft, lockPath(path, number)))) continue;
       // A number that was free because its file was removed is below the one of who removed it.
       if ((await highestLock(path)) > number) {
         await removeIfThere(lockPath(path, number));
         continue;
       }
-      await removeBelow(path, number);
-      return new HeldFolder(this.#options, this.#processes, number);
+      await clearLocks(path, number);
+      return number;
     }
-  }
-
-  clean(): Promise<void> {
-    return removeIfThere(this.#draft);
   }
 
   /** Resolves when nobody holds the lock; rejects when somebody does. A holder that cannot be seen gets time to show itself. */
@@ -136,35 +138,6 @@ class Claim {
     const [lockTime, ownTime] = [await modifiedMs(lock), await modifiedMs(this.#draft)];
     if (lockTime === null || ownTime === null) return { state: "none" };
     return { state: "unseen", stamp, silentMs: ownTime - lockTime, seenMs: lockTime };
-  }
-
-  /** Makes the lock with its content at once; false = somebody was faster. */
-  async #make(lock: string): Promise<boolean> {
-    try {
-      await link(this.#draft, lock);
-      return true;
-    } catch (thrown) {
-      const { code } = thrown as NodeJS.ErrnoException;
-      if (code === "EEXIST") return false;
-      if (!NO_LINKS.has(code)) throw thrown;
-    }
-    return this.#makeWithoutLink(lock);
-  }
-
-  /** The content comes a moment after the file. Until then its holder counts as one that cannot be seen. */
-  async #makeWithoutLink(lock: string): Promise<boolean> {
-    try {
-      const handle = await open(lock, "wx", FILE_MODE);
-      try {
-        await handle.writeFile(`${formatStamp(this.#processes.own)}\n`);
-      } finally {
-        await handle.close();
-      }
-      return true;
-    } catch (thrown) {
-      if ((thrown as NodeJS.ErrnoException).code === "EEXIST") return false;
-      throw thrown;
-    }
   }
 
   #inUse(stamp: ProcessStamp | null): GatewayError {
@@ -197,8 +170,7 @@ class HeldFolder implements DataFolder {
     if (this.#isReleased) return;
     this.#isReleased = true;
     this.#timer?.cancel();
-    const draft = join(this.path, `LOCK.${this.#options.random.id(TOKEN_LENGTH)}`);
-    await writeFile(draft, RELEASED, { mode: FILE_MODE });
+    const draft = await writeDraft(this.path, this.#options.random.id(TOKEN_LENGTH), RELEASED);
     await rename(draft, lockPath(this.path, this.#number));
   }
 
@@ -222,51 +194,5 @@ class HeldFolder implements DataFolder {
     this.#isReleased = true;
     this.#options.logger.error({ path: this.path }, "The data folder was taken over by another process.");
     this.#options.onLost?.();
-  }
-}
-
-function lockPath(path: string, number: number): string {
-  return join(path, `LOCK-${number}`);
-}
-
-async function lockNumbers(path: string): Promise<readonly number[]> {
-  const names = await readdir(path);
-  return names.flatMap((name) => {
-    const digits = LOCK_NAME.exec(name)?.[1];
-    return digits === undefined ? [] : [Number(digits)];
-  });
-}
-
-async function highestLock(path: string): Promise<number> {
-  return Math.max(0, ...(await lockNumbers(path)));
-}
-
-async function removeBelow(path: string, number: number): Promise<void> {
-  for (const each of await lockNumbers(path)) if (each < number) await removeIfThere(lockPath(path, each));
-}
-
-async function removeIfThere(path: string): Promise<void> {
-  try {
-    await unlink(path);
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code !== "ENOENT") throw thrown;
-  }
-}
-
-async function readIfThere(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, "latin1");
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code !== "ENOENT") throw thrown;
-    return null;
-  }
-}
-
-async function modifiedMs(path: string): Promise<number | null> {
-  try {
-    return (await stat(path)).mtimeMs;
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code !== "ENOENT") throw thrown;
-    return null;
   }
 }

@@ -14,7 +14,7 @@ export interface DeadWatchParts extends JudgeParts {
 
 export class DeadWatch {
   readonly #parts: DeadWatchParts;
-  /** Incarnations that are being recovered. */
+  /** Incarnations that are being recovered, or cannot be. */
   readonly #running = new Map<string, Promise<RecoveryReport | null>>();
   #alive: readonly string[] = [];
   #isLooking = false;
@@ -56,7 +56,8 @@ export class DeadWatch {
     if (running !== undefined) return running;
     const recovery = this.#parts.recover(segments);
     this.#running.set(incarnation, recovery);
-    void recovery.then(() => this.#running.delete(incarnation));
+    // What this version cannot read stays in the list, so that it is tried, and logged, once.
+    void recovery.then((report) => report !== null && this.#running.delete(incarnation));
     return recovery;
   }
 }

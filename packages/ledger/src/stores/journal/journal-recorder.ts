@@ -19,8 +19,6 @@ export interface RecorderParts extends Pick<DiskGuardParts, "clock" | "logger" |
   readonly onWritten: () => void;
 }
 
-/** Lines of a turn are written before its end when they are more than this. */
-const EARLY_FLUSH_BYTES = 512 * 1024;
 /** Room that has to be there before a full disk counts as usable again. */
 const PROBE_BYTES = 64 * 1024;
 
@@ -35,7 +33,7 @@ export class JournalRecorder implements LedgerRecorder {
   readonly #onTurnEnd: () => void;
   #isTurnScheduled = false;
   #isEnded = false;
-  #syncing: Promise<void> = Promise.resolve();
+  #lastSync: Promise<void> = Promise.resolve();
 
   constructor(parts: RecorderParts) {
     this.#parts = parts;
@@ -99,12 +97,12 @@ export class JournalRecorder implements LedgerRecorder {
     this.flush();
     this.#isEnded = true;
     this.#guard.end();
-    await this.#syncing;
+    await this.#lastSync;
   }
 
   #sync(): Promise<void> {
-    this.#syncing = this.#writer.sync().catch((thrown: unknown) => this.#guard.report(thrown));
-    return this.#syncing;
+    this.#lastSync = this.#writer.sync().catch((thrown: unknown) => this.#guard.report(thrown));
+    return this.#lastSync;
   }
 
   #write(): void {
@@ -124,7 +122,7 @@ export class JournalRecorder implements LedgerRecorder {
   }
 
   #expectFlush(): void {
-    if (this.#writer.pendingBytes >= EARLY_FLUSH_BYTES) this.flush();
+    if (this.#writer.wantsFlush) this.flush();
     if (this.#isTurnScheduled || this.#isEnded) return;
     this.#isTurnScheduled = true;
     this.#parts.turnEnd(this.#onTurnEnd);

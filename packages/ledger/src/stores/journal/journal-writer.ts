@@ -9,12 +9,14 @@ import { LINE_OVERHEAD, LineBuffer } from "./line-buffer.ts";
 import { closeJson, entryJson, holdJson, startJson } from "./line-json.ts";
 import { segmentName } from "./segment-names.ts";
 
-/** What a writer may take. */
-export interface WriterLimits {
+/** Settings of a writer. */
+export interface WriterOptions {
   /** A file that is larger is left for the next one. */
   readonly maxSegmentBytes: number;
   /** Lines beyond are dropped while they cannot be written. */
   readonly maxPendingBytes: number;
+  /** A file that is due cannot be made; the one before is used on for a while. Must not throw. */
+  readonly onRotationFailed: (thrown: unknown) => void;
 }
 
 /** One file of a writer. */
@@ -34,13 +36,14 @@ export interface DroppedLines {
   others: number;
 }
 
+const EARLY_FLUSH_BYTES = 512 * 1024;
 /** A failed rotation is tried again after so many parts of a file's size. */
 const ROTATION_RETRY_PARTS = 16;
 
 export class JournalWriter {
   readonly incarnation: string;
   readonly #files: JournalFiles;
-  readonly #limits: WriterLimits;
+  readonly #options: WriterOptions;
   readonly #pending: LineBuffer = new LineBuffer();
   /** Lines of the attempts that have no entry. */
   readonly #open = new Map<string, string>();
@@ -56,13 +59,14 @@ export class JournalWriter {
   #rotateAtBytes: number;
   #isFolderSynced = false;
   #isSuspect = false;
+  #lastSync: Promise<void> = Promise.resolve();
 
   /** Makes the first file; throws when it cannot be written. */
-  constructor(files: JournalFiles, incarnation: string, limits: WriterLimits) {
+  constructor(files: JournalFiles, incarnation: string, options: WriterOptions) {
     this.#files = files;
     this.incarnation = incarnation;
-    this.#limits = limits;
-    this.#rotateAtBytes = limits.maxSegmentBytes;
+    this.#options = options;
+    this.#rotateAtBytes = options.maxSegmentBytes;
     const first = this.#begin(0);
     this.#file = first.file;
     this.#segment = first.segment;
@@ -82,6 +86,11 @@ export class JournalWriter {
   /** The file that grows now. */
   get currentFile(): string {
     return this.#segment.name;
+  }
+
+  /** Enough is pending that it should not wait for the end of the turn. */
+  get wantsFlush(): boolean {
+    return this.#pending.byteLength >= Math.min(EARLY_FLUSH_BYTES, this.#options.maxPendingBytes / 2);
   }
 
   get pendingBytes(): number {
@@ -128,26 +137,11 @@ export class JournalWriter {
     if (this.#isSuspect || this.#segment.byteLength >= this.#rotateAtBytes) this.#rotate();
   }
 
-  /** Resolves when everything that is written survives a loss of power. */
-  async sync(): Promise<void> {
-    const left = this.#left;
-    const current = this.#file;
-    this.#left = [];
-    try {
-      for (const file of left) await file.sync();
-      await current.sync();
-      if (!this.#isFolderSynced) {
-        this.#isFolderSynced = true;
-        await this.#files.syncFolder();
-      }
-    } catch (thrown) {
-      // After a failed sync nobody knows what of the file is kept, and a second one would not tell either.
-      this.#isSuspect = true;
-      this.#isFolderSynced = false;
-      throw thrown;
-    } finally {
-      for (const file of left) file.close();
-    }
+  /** Resolves when everything that is written survives a loss of power. One sync runs at a time, so that none misses a file of another. */
+  sync(): Promise<void> {
+    const sync = this.#lastSync.then(() => this.#syncFiles());
+    this.#lastSync = sync.catch(() => undefined);
+    return sync;
   }
 
   /** A closed file is booked and gone. */
@@ -178,7 +172,28 @@ export class JournalWriter {
   }
 
   #hasRoom(json: string): boolean {
-    return this.#pending.byteLength + json.length + LINE_OVERHEAD <= this.#limits.maxPendingBytes;
+    return this.#pending.byteLength + json.length + LINE_OVERHEAD <= this.#options.maxPendingBytes;
+  }
+
+  async #syncFiles(): Promise<void> {
+    const left = this.#left;
+    const current = this.#file;
+    this.#left = [];
+    try {
+      for (const file of left) await file.sync();
+      await current.sync();
+      if (!this.#isFolderSynced) {
+        this.#isFolderSynced = true;
+        await this.#files.syncFolder();
+      }
+    } catch (thrown) {
+      // After a failed sync nobody knows what of the file is kept, and a second one would not tell either.
+      this.#isSuspect = true;
+      this.#isFolderSynced = false;
+      throw thrown;
+    } finally {
+      for (const file of left) file.close();
+    }
   }
 
   #writePending(): void {
@@ -206,11 +221,12 @@ export class JournalWriter {
       this.#file = next.file;
       this.#segment = next.segment;
       this.#segments.push(next.segment);
-      this.#rotateAtBytes = next.segment.byteLength + this.#limits.maxSegmentBytes;
+      this.#rotateAtBytes = next.segment.byteLength + this.#options.maxSegmentBytes;
       this.#isSuspect = false;
     } catch (thrown) {
       if (this.#isSuspect) throw thrown;
-      this.#rotateAtBytes = this.#segment.byteLength + this.#limits.maxSegmentBytes / ROTATION_RETRY_PARTS;
+      this.#options.onRotationFailed(thrown);
+      this.#rotateAtBytes = this.#segment.byteLength + this.#options.maxSegmentBytes / ROTATION_RETRY_PARTS;
     }
   }
 

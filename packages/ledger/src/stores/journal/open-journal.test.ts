@@ -91,7 +91,7 @@ describe("a journal", () => {
     record(await rig.open(), "r1");
     await rig.settle();
     const next = new JournalRig(rig);
-    rig.disk.nowMs += 15_000;
+    rig.disk.nowMs += 10_000;
     const second = await next.open({ folder: { path: "/data", processes: rig.processes.next("other machine") } });
     expect(await next.finish(second.recovered, 1)).toEqual([]);
     rig.disk.nowMs += 10_000;

@@ -65,6 +65,8 @@ function assemble(options: JournalOptions, files: JournalFiles): Parts {
   const writer = new JournalWriter(files, incarnation, {
     maxSegmentBytes: options.maxSegmentBytes ?? SEGMENT_BYTES,
     maxPendingBytes: Math.max(options.maxPendingBytes ?? PENDING_BYTES, MIN_PENDING_BYTES),
+    onRotationFailed: (thrown) =>
+      logger.warn(failureFields(thrown), "A new journal file could not be made; the one before is used on."),
   });
   const own = new OwnIngest({ files, writer, store, logger });
   const loop = new IngestLoop({

@@ -10,8 +10,8 @@ import { failureFields } from "./disk-guard.ts";
 import type { JournalFiles, ReadableFile } from "./journal-files.ts";
 import type { JournalWriter, WrittenSegment } from "./journal-writer.ts";
 import { parseLine } from "./line-reading.ts";
-import { reportBadLines } from "./report-bad-lines.ts";
-import { SegmentReader, type LineBatch } from "./segment-reader.ts";
+import { misfit, reportBadLines } from "./report-bad-lines.ts";
+import { SegmentReader, type BadLine, type LineBatch } from "./segment-reader.ts";
 
 /** What it works with. */
 export interface OwnIngestParts {
@@ -85,13 +85,15 @@ export class OwnIngest {
   }
 
   #read(name: string, { lines, bad }: LineBatch): void {
-    this.#badLines += reportBadLines(this.#parts.logger, name, bad);
+    const misfits: BadLine[] = [];
     const entries: LedgerEntry[] = [];
     for (const line of lines) {
       if (line.kind !== "entry") continue;
       const record = parseLine(line);
       if (record?.k === "entry") entries.push(record.entry);
+      else misfits.push(misfit(line));
     }
+    this.#badLines += reportBadLines(this.#parts.logger, name, [...bad, ...misfits]);
     this.#entries = entries;
   }
 

@@ -24,9 +24,9 @@ export interface Processes {
 }
 
 /** How often a process shows that it lives, for those that cannot see it. */
-export const HEARTBEAT_MS = 5_000;
+export const HEARTBEAT_MS = 3_000;
 /** After so long without a sign a process that cannot be seen counts as dead. */
-export const STALE_MS = 20_000;
+export const STALE_MS = 15_000;
 
 const STAMP = /^([A-Za-z0-9]+)\.(\d{1,10})\.([A-Za-z0-9]*)$/;
 const MACHINE_LENGTH = 10;

@@ -7,12 +7,13 @@ import { GatewayError, type Logger } from "@dragoman/core";
 
 import type { LedgerEntry } from "../../entries/index.ts";
 import type { LedgerStore } from "../ledger-store.ts";
+import { failureFields } from "./disk-guard.ts";
 import type { JournalFiles, ReadableFile } from "./journal-files.ts";
 import { JOURNAL_FORMAT } from "./line-json.ts";
 import { parseLine, type JournalRecord } from "./line-reading.ts";
-import { reportBadLines } from "./report-bad-lines.ts";
+import { misfit, reportBadLines } from "./report-bad-lines.ts";
 import type { SegmentName } from "./segment-names.ts";
-import { SegmentReader } from "./segment-reader.ts";
+import { SegmentReader, type BadLine, type LineBatch } from "./segment-reader.ts";
 
 /** What was found, and what became of it. */
 export interface RecoveryReport {
@@ -67,11 +68,22 @@ class Recovery {
 
   /** Reads a file; books its entries from `bookedTo` on. */
   async readFile(name: string, bookedTo: number): Promise<void> {
-    const file = await this.#parts.files.open(name);
+    const file = await this.#openIfThere(name);
+    if (file === null) return;
     try {
       await this.#read(name, file, bookedTo);
     } finally {
       await file.close();
+    }
+  }
+
+  /** A file that is gone was booked by a run that ended while it removed them. */
+  async #openIfThere(name: string): Promise<ReadableFile | null> {
+    try {
+      return await this.#parts.files.open(name);
+    } catch (thrown) {
+      if (failureFields(thrown)["code"] !== "ENOENT") throw thrown;
+      return null;
     }
   }
 
@@ -93,31 +105,14 @@ class Recovery {
   }
 
   async #read(name: string, file: ReadableFile, bookedTo: number): Promise<void> {
-    const { store, logger } = this.#parts;
+    const { store } = this.#parts;
     const size = await file.size();
     const reader = new SegmentReader(file, 0);
-    const head = new Map<string, LedgerEntry>();
-    let hasStart = false;
+    const head = new Head(this.#open);
     for (let isAtEnd = false; !isAtEnd;) {
       const batch = await reader.read(size);
       isAtEnd = batch.isAtEnd;
-      this.#badLines += reportBadLines(logger, name, batch.bad);
-      const entries: LedgerEntry[] = [];
-      for (const line of batch.lines) {
-        const record = parseLine(line);
-        if (record === null) {
-          this.#badLines += reportBadLines(logger, name, [{ offset: line.end, byteLength: 0, reason: "format" }]);
-        } else if (hasStart) {
-          this.#take(record);
-          if (record.k === "entry" && line.end > bookedTo) entries.push(record.entry);
-        } else if (record.k === "start") {
-          requireFormat(record.format, name);
-          for (const [id, entry] of head) this.#open.set(id, entry);
-          hasStart = true;
-        } else if (record.k === "attempt") {
-          head.set(record.entry.id, record.entry);
-        }
-      }
+      const entries = this.#readLines(name, batch, bookedTo, head);
       if (entries.length === 0) continue;
       await store.ingest({ entries, progress: { file: name, offset: reader.position } });
       this.#entries += entries.length;
@@ -125,10 +120,27 @@ class Recovery {
     this.#tornBytes += size - reader.position;
   }
 
-  #take(record: JournalRecord): void {
+  /** Takes the lines of a batch; returns the entries that are not booked. */
+  #readLines(name: string, { lines, bad }: LineBatch, bookedTo: number, head: Head): readonly LedgerEntry[] {
+    const misfits: BadLine[] = [];
+    const entries: LedgerEntry[] = [];
+    if (bad.length > 0) head.end();
+    for (const line of lines) {
+      const record = parseLine(line);
+      if (record === null) misfits.push(misfit(line));
+      else if (record.k === "start") requireFormat(record.format, name);
+      if (record === null || record.k === "start") head.end();
+      else if (!head.take(record)) {
+        this.#take(record);
+        if (record.k === "entry" && line.end > bookedTo) entries.push(record.entry);
+      }
+    }
+    this.#badLines += reportBadLines(this.#parts.logger, name, [...bad, ...misfits]);
+    return entries;
+  }
+
+  #take(record: Exclude<JournalRecord, { k: "start" }>): void {
     switch (record.k) {
-      case "start":
-        break;
       case "hold":
         this.#held.add(record.requestId);
         break;
@@ -143,6 +155,34 @@ class Recovery {
         this.#open.delete(record.entry.id);
         break;
     }
+  }
+}
+
+/**
+ * The lines above a file's `start`: attempts of the file before. They count when the file was begun for good; a file that ends before
+ * was given up, and the one before went on. Any other line, and one that cannot be read, shows that it was begun.
+ */
+class Head {
+  readonly #open: Map<string, LedgerEntry>;
+  #carried: LedgerEntry[] | null = [];
+
+  constructor(open: Map<string, LedgerEntry>) {
+    this.#open = open;
+  }
+
+  /** Keeps an attempt of the head; false = the head is over. */
+  take(record: JournalRecord): boolean {
+    if (this.#carried !== null && record.k === "attempt") {
+      this.#carried.push(record.entry);
+      return true;
+    }
+    this.end();
+    return false;
+  }
+
+  end(): void {
+    for (const entry of this.#carried ?? []) this.#open.set(entry.id, entry);
+    this.#carried = null;
   }
 }
 

@@ -14,6 +14,7 @@ export interface JournalLine {
   readonly kind: LineKind;
   /** Valid until the next read. */
   readonly json: Uint8Array;
+  readonly offset: number;
   /** Where the line after it begins. */
   readonly end: number;
 }
@@ -129,7 +130,7 @@ export class SegmentReader {
     const json = line.subarray(LINE_OVERHEAD - 1);
     const kind = KINDS.get(json[KIND_AT] as number);
     // Lines of a later format's kinds say nothing to this one.
-    if (kind !== undefined) lines.push({ kind, json, end });
+    if (kind !== undefined) lines.push({ kind, json, offset, end });
   }
 }
 
