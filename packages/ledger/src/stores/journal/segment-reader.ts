@@ -34,7 +34,8 @@ export interface LineBatch {
   readonly isAtEnd: boolean;
 }
 
-const CHUNK_BYTES = 256 * 1024;
+/** About 250 entries, which one transaction books in little time. */
+const CHUNK_BYTES = 128 * 1024;
 /** Far more than a line with all its names can have. */
 const MAX_LINE_BYTES: number = 1024 * 1024;
 
