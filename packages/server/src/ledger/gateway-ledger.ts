@@ -81,7 +81,7 @@ async function openWithJournal(
 ): Promise<GatewayLedger> {
   const { openDataFolder, openJournal } = await import("@dragoman/ledger/journal");
   const { clock, random, logger, snapshot, onFolderLost } = options;
-  const folder = await openDataFolder({ path: dataDir, clock, random, logger, onLost: onFolderLost });
+  const folder = await openDataFolder({ path: dataDir, clock, logger, onLost: onFolderLost });
   try {
     const { onFull } = snapshot.ledger;
     const journal = await openJournal({ folder, store, clock, random, logger, durability, onFull });

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 
 import type { LedgerEntry } from "../../entries/index.ts";
-import { FakeDisk } from "./fixtures/fake-disk.ts";
-import { FakeStore } from "./fixtures/fake-store.ts";
+import type { FakeDisk } from "./fixtures/fake-disk.ts";
+import type { FakeStore } from "./fixtures/fake-store.ts";
 import { GateSink, InnerClient, requestOf } from "./fixtures/gate-rig.ts";
 import { entry, hold, JournalRig, LogBook, provisional } from "./fixtures/journal-rig.ts";
 import { groupSegments, type SegmentName } from "./segment-names.ts";

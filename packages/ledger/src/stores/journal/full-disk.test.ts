@@ -112,17 +112,14 @@ describe("a journal that cannot be written", () => {
   it("uses a file on when there is no room for the next one, says so, and changes over later", async () => {
     const rig = new JournalRig();
     const journal = await rig.open({ maxSegmentBytes: 2_000 });
-    const { create } = rig.disk;
-    rig.disk.create = () => {
-      throw Object.assign(new Error("full"), { code: "ENOSPC" });
-    };
+    rig.disk.createError = "ENOSPC";
     for (let index = 0; index < 5; index += 1) {
       journal.recorder.append(entry(`r${index}`));
       await rig.settle();
     }
     expect(journal.recorder.refusal()).toBeNull();
     expect(rig.log.messages("warn")[0]).toContain("A new journal file could not be made");
-    rig.disk.create = create;
+    rig.disk.createError = null;
     journal.recorder.append(entry("r5"));
     await rig.settle();
     await rig.settle(100);

@@ -62,6 +62,8 @@ export interface JournalStatus {
   /** How far the store is behind. */
   readonly lag: IngestLag;
   readonly bookedEntries: number;
+  /** Entries that no store can keep; the log has them. */
+  readonly refusedEntries: number;
   /** Lines of this incarnation that could not be read back. */
   readonly badLines: number;
 }

@@ -1,6 +1,6 @@
 /** Puts the parts of a journal together. */
 import { join } from "node:path";
-import { setImmediate as atTurnEnd } from "node:timers";
+import { clearInterval, setImmediate as atTurnEnd, setInterval } from "node:timers";
 
 import { GatewayError, type Timer, type UpstreamClient } from "@dragoman/core";
 
@@ -30,6 +30,7 @@ const SEAL_TIMEOUT_MS = 10_000;
 const RETRY_MS = 1_000;
 const MAX_BACKOFF_MS = 30_000;
 const CLOSE_TIMEOUT_MS = 10_000;
+const KEEP_ALIVE_MS = 60_000;
 const INCARNATION_ID_LENGTH = 8;
 
 /** Opens the journal of this process. Rejects with `config_invalid` when its folder cannot be read and written. */
@@ -119,8 +120,15 @@ function assemble(options: JournalOptions, files: JournalFiles): Parts {
 
 /** Reports in the order of the incarnations; those that this version cannot read are left out. */
 async function reportsOf(recoveries: readonly Promise<RecoveryReport | null>[]): Promise<readonly RecoveryReport[]> {
-  const reports = await Promise.all(recoveries);
-  return reports.filter((each) => each !== null);
+  if (recoveries.length === 0) return [];
+  // Timers of a clock keep no process alive, and one that waits for this may have nothing else yet.
+  const alive = setInterval(() => undefined, KEEP_ALIVE_MS);
+  try {
+    const reports = await Promise.all(recoveries);
+    return reports.filter((each) => each !== null);
+  } finally {
+    clearInterval(alive);
+  }
 }
 
 class OpenJournal implements Journal {
@@ -157,6 +165,7 @@ class OpenJournal implements Journal {
       isStoreUp: loop.isStoreUp,
       lag: loop.lag,
       bookedEntries: own.bookedEntries,
+      refusedEntries: own.refusedEntries,
       badLines: own.badLines,
     };
   }

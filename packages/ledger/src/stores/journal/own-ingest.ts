@@ -6,6 +6,7 @@ import type { Logger } from "@dragoman/core";
 
 import type { LedgerEntry } from "../../entries/index.ts";
 import type { LedgerStore } from "../ledger-store.ts";
+import { bookEntries } from "./book-entries.ts";
 import { failureFields } from "./disk-guard.ts";
 import type { JournalFiles, ReadableFile } from "./journal-files.ts";
 import type { JournalWriter, WrittenSegment } from "./journal-writer.ts";
@@ -34,6 +35,7 @@ export class OwnIngest {
   #entries: readonly LedgerEntry[] = [];
   #position = 0;
   #booked = 0;
+  #refused = 0;
   #badLines = 0;
 
   constructor(parts: OwnIngestParts) {
@@ -47,6 +49,11 @@ export class OwnIngest {
 
   get bookedEntries(): number {
     return this.#booked;
+  }
+
+  /** Entries that no store can keep. */
+  get refusedEntries(): number {
+    return this.#refused;
   }
 
   get badLines(): number {
@@ -98,8 +105,9 @@ export class OwnIngest {
   }
 
   async #book(file: string, offset: number): Promise<void> {
-    await this.#parts.store.ingest({ entries: this.#entries, progress: { file, offset } });
-    this.#booked += this.#entries.length;
+    const refused = await bookEntries(this.#parts, { entries: this.#entries, progress: { file, offset } });
+    this.#booked += this.#entries.length - refused;
+    this.#refused += refused;
     this.#entries = [];
   }
 

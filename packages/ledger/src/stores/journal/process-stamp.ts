@@ -68,7 +68,7 @@ function systemTable(): ProcessTable {
 }
 
 /** proc(5): the id of this boot, the namespace of process ids, and fields 3 (state) and 22 (start time) of `stat`. */
-const LINUX_TABLE: ProcessTable = {
+export const LINUX_TABLE: ProcessTable = {
   machine: () => `${readOrNull("/proc/sys/kernel/random/boot_id") ?? hostname()} ${readlinkSync("/proc/self/ns/pid")}`,
   startOf: (id) => {
     const stat = readOrNull(`/proc/${id}/stat`);
@@ -80,7 +80,7 @@ const LINUX_TABLE: ProcessTable = {
 };
 
 /** ps(1), whose start times have seconds. */
-const POSIX_TABLE: ProcessTable = {
+export const POSIX_TABLE: ProcessTable = {
   machine: () => hostname(),
   startOf: (id) => {
     if (!isThere(id)) return null;

@@ -7,6 +7,7 @@ import { GatewayError, type Logger } from "@dragoman/core";
 
 import type { LedgerEntry } from "../../entries/index.ts";
 import type { LedgerStore } from "../ledger-store.ts";
+import { bookEntries } from "./book-entries.ts";
 import { failureFields } from "./disk-guard.ts";
 import type { JournalFiles, ReadableFile } from "./journal-files.ts";
 import { JOURNAL_FORMAT } from "./line-json.ts";
@@ -90,7 +91,7 @@ class Recovery {
   async bookOpenAttempts(): Promise<void> {
     const entries = [...this.#open.values()];
     for (let from = 0; from < entries.length; from += BATCH_ENTRIES)
-      await this.#parts.store.ingest({ entries: entries.slice(from, from + BATCH_ENTRIES), progress: null });
+      await bookEntries(this.#parts, { entries: entries.slice(from, from + BATCH_ENTRIES), progress: null });
   }
 
   report(incarnation: string): RecoveryReport {
@@ -105,7 +106,6 @@ class Recovery {
   }
 
   async #read(name: string, file: ReadableFile, bookedTo: number): Promise<void> {
-    const { store } = this.#parts;
     const size = await file.size();
     const reader = new SegmentReader(file, 0);
     const head = new Head(this.#open);
@@ -114,8 +114,8 @@ class Recovery {
       isAtEnd = batch.isAtEnd;
       const entries = this.#readLines(name, batch, bookedTo, head);
       if (entries.length === 0) continue;
-      await store.ingest({ entries, progress: { file: name, offset: reader.position } });
-      this.#entries += entries.length;
+      const refused = await bookEntries(this.#parts, { entries, progress: { file: name, offset: reader.position } });
+      this.#entries += entries.length - refused;
     }
     this.#tornBytes += size - reader.position;
   }

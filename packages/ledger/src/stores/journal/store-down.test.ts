@@ -1,5 +1,4 @@
 // What a journal does while entries cannot be booked.
-import { GatewayError } from "@dragoman/core";
 import { describe, expect, it } from "vitest";
 
 import { entry, JournalRig, provisional } from "./fixtures/journal-rig.ts";
@@ -104,6 +103,19 @@ describe("a journal's files", () => {
     expect(rig.store.batches.length).toBeGreaterThan(3);
   });
 
+  it("hold up nothing behind an entry that no store can keep, which is logged whole", async () => {
+    const rig = new JournalRig();
+    rig.store.unkeepable = "r2/1";
+    const journal = await rig.open();
+    for (const id of ["r1", "r2", "r3"]) journal.recorder.append(entry(id));
+    await rig.settle();
+    await rig.settle(100);
+    expect([...rig.store.entries.keys()]).toEqual(["r1/1", "r3/1"]);
+    expect(journal.status()).toMatchObject({ isStoreUp: true, bookedEntries: 2, refusedEntries: 1, lag: { bytes: 0 } });
+    expect([...rig.store.offsets.values()]).toEqual([...rig.disk.stored.values()].map(({ bytes }) => bytes.byteLength));
+    expect(rig.log.lines).toMatchObject([{ level: "error", fields: { entry: entry("r2") } }]);
+  });
+
   it("report a line that cannot be read with its place, and the lines around it are booked", async () => {
     const rig = new JournalRig();
     const journal = await rig.open();
@@ -147,6 +159,36 @@ describe("a journal's files", () => {
     }
   });
 
+  it("keep an attempt for recovery also when the first line, and nothing else but attempts, is there", async () => {
+    const rig = new JournalRig();
+    const first = await rig.open();
+    first.recorder.attempt(provisional("r1"));
+    await rig.settle();
+    const [stored] = [...rig.disk.stored.values()];
+    stored?.bytes.write("x", 0);
+    rig.processes.dead.add(101);
+    const next = new JournalRig(rig);
+    await next.finish((await next.open()).recovered, 1);
+    expect([...rig.store.entries.keys()]).toEqual(["r1/1"]);
+  });
+
+  it("that were begun and given up say nothing", async () => {
+    const rig = new JournalRig();
+    const first = await rig.open();
+    first.recorder.attempt(provisional("r1"));
+    await rig.settle();
+    const [[name, { bytes }]] = [...rig.disk.stored] as unknown as [[string, { bytes: Buffer }]];
+    const attempt = bytes.subarray(bytes.indexOf("\n") + 1);
+    rig.disk.stored.set(name.replace("-000001", "-000002"), { bytes: attempt, modifiedMs: 0 });
+    first.recorder.append(entry("r1"));
+    await rig.settle();
+    rig.processes.dead.add(101);
+    const next = new JournalRig(rig);
+    const [report] = await next.finish((await next.open()).recovered, 1);
+    expect(report).toMatchObject({ entries: 1, recovered: 0 });
+    expect(rig.disk.stored.size).toBe(1);
+  });
+
   it("of a later format stay where they are, and are named in the log once", async () => {
     const rig = new JournalRig();
     const first = await rig.open();
@@ -178,11 +220,10 @@ describe("a journal's files", () => {
     rig.store.isDown = false;
     rig.processes.dead.add(101);
     const next = new JournalRig(rig);
-    const { remove } = rig.disk;
     let removals = 0;
-    rig.disk.remove = (name) => {
+    rig.disk.onRemove = () => {
       removals += 1;
-      return removals === 2 ? Promise.reject(new Error("busy")) : remove.call(rig.disk, name);
+      if (removals === 2) throw new Error("busy");
     };
     const second = await next.open();
     await next.finish(second.recovered, 100);
@@ -193,7 +234,9 @@ describe("a journal's files", () => {
   it("that cannot be removed when they are booked are left to the next start, with a warning", async () => {
     const rig = new JournalRig();
     const journal = await rig.open({ maxSegmentBytes: 1_000 });
-    rig.disk.remove = () => Promise.reject(new GatewayError("internal", "busy"));
+    rig.disk.onRemove = () => {
+      throw new Error("busy");
+    };
     journal.recorder.append(entry("r1"));
     journal.recorder.append(entry("r2"));
     await rig.settle();
