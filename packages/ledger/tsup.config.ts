@@ -1,7 +1,13 @@
 import { defineConfig } from "tsup";
 
 export default defineConfig({
-  entry: ["src/index.ts", "src/journal/index.ts", "src/sqlite/index.ts", "src/postgres/index.ts"],
+  entry: [
+    "src/index.ts",
+    "src/journal/index.ts",
+    "src/sqlite/index.ts",
+    "src/postgres/index.ts",
+    "src/valkey/index.ts",
+  ],
   format: ["esm"],
   target: "node20",
   platform: "node",
