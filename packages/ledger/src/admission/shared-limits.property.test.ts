@@ -28,7 +28,8 @@ const limit: fc.Arbitrary<LimitConfig> = fc.oneof(
   fc.record({ requests: fc.integer({ min: 1, max: 12 }), per: fc.constantFrom("minute", "day", "10s") }),
 );
 const limits: fc.Arbitrary<readonly LimitConfig[]> = fc.oneof(
-  { weight: 2, arbitrary: fc.constant([]) },
+  // Most scopes have no limits in a run, or hardly a call would pass all of them.
+  { weight: 6, arbitrary: fc.constant([]) },
   { weight: 3, arbitrary: limit.map((each) => [each]) },
   { weight: 1, arbitrary: fc.constantFrom(2, 4).map((parallel) => [{ parallel }]) },
   {
@@ -50,7 +51,7 @@ const config = fc.record({
 
 const step = fc.oneof(
   {
-    weight: 5,
+    weight: 6,
     arbitrary: fc.record({
       kind: fc.constant("open" as const),
       process: fc.nat(PROCESSES - 1),
@@ -60,21 +61,21 @@ const step = fc.oneof(
     }),
   },
   {
-    weight: 7,
+    weight: 20,
     arbitrary: fc.record({
       kind: fc.constant("move" as const),
-      ticket: fc.nat(11),
+      ticket: fc.nat(3),
       share: fc.nat(100),
-      isLast: fc.boolean(),
+      isLast: fc.nat(3).map((value) => value === 0),
     }),
   },
   {
-    weight: 4,
+    weight: 10,
     arbitrary: fc.record({ kind: fc.constant("wait" as const), ms: fc.constantFrom(1, 7, 40, 150, 900, 61_000) }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("kill" as const), process: fc.nat(PROCESSES - 1) }) },
 );
-const schedule = fc.array(step, { minLength: 10, maxLength: 36, size: "max" });
+const schedule = fc.array(step, { minLength: 16, maxLength: 44, size: "max" });
 /** Delays of messages, used in turn. */
 const delays = fc.array(fc.nat(20), { minLength: 1, maxLength: 12 });
 
@@ -113,7 +114,7 @@ function watched({ k1, k2, team, eachKey, chat, d, global }: Config): readonly W
   ];
 }
 
-/** Plays a schedule in which no call takes more than was held for it. */
+/** Plays a schedule. `share` is what calls take of what was held for them, in hundredths. */
 class ClusterPlay {
   readonly cluster: FakeCluster;
   readonly truth: ClusterTruth;
@@ -169,7 +170,6 @@ class ClusterPlay {
         throw new Error(`${what}: ${counted} counted, ${spent} spent`);
       if ((standing?.leased ?? 0) !== 0) throw new Error(`${what}: ${standing?.leased} leased when all had ended`);
     }
-    if (this.truth.violations.length > 0) throw new Error(this.truth.violations.join("; "));
   }
 
   #start(): FakeProcess {
@@ -257,19 +257,34 @@ class ClusterPlay {
 
 describe("any schedule of several processes", () => {
   it("keeps spent + held + estimate within every limit at each admission over all of them, and loses nothing", async () => {
-    let admitted = 0;
+    let settled = 0;
     let refused = 0;
     await fc.assert(
       fc.asyncProperty(config, schedule, delays, async (limitsOf, steps, delaysMs) => {
         const play = new ClusterPlay(limitsOf, delaysMs);
         for (const each of steps) await play.take(each);
         await play.finish();
-        admitted += play.truth.admitted;
+        if (play.truth.violations.length > 0) throw new Error(play.truth.violations.join("; "));
+        settled += play.truth.settled;
         refused += play.refused;
       }),
       { numRuns: RUNS },
     );
     // A run in which nothing was let in, or nothing refused, would prove nothing.
-    expect(Math.min(admitted, refused)).toBeGreaterThan(RUNS);
+    expect(Math.min(settled, refused)).toBeGreaterThan(RUNS / 2);
+  });
+
+  it("loses and doubles nothing when calls take more than was held for them", async () => {
+    let overdrawn = 0;
+    await fc.assert(
+      fc.asyncProperty(config, schedule, delays, async (limitsOf, steps, delaysMs) => {
+        const play = new ClusterPlay(limitsOf, delaysMs);
+        for (const each of steps) await play.take(each.kind === "move" ? { ...each, share: each.share * 4 } : each);
+        await play.finish();
+        overdrawn += play.truth.overdrawn;
+      }),
+      { numRuns: 1_500 },
+    );
+    expect(overdrawn).toBeGreaterThan(300);
   });
 });

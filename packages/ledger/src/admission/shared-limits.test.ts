@@ -273,3 +273,68 @@ describe("a process that dies", () => {
     expect((await begun).ticket).not.toBeNull();
   });
 });
+
+describe("banks that lease from a bank themselves", () => {
+  const machines = (limits: Parameters<typeof createLimitDirectory>[0]): readonly FakeCluster[] => {
+    const above = new FakeCluster(limits, () => 2);
+    return [above, new FakeCluster(limits, () => 1, above), new FakeCluster(limits, () => 1, above)];
+  };
+
+  it("admit exactly what fits of all machines together", async () => {
+    const [above, ...below] = machines({ keys: { app: [{ requests: 100, per: "day" }] } });
+    const processes = below.flatMap((cluster) => [1, 2].map(() => ({ cluster, process: cluster.start() })));
+    const outcomes: (string | null)[] = [];
+    for (let index = 0; index < 400; index += 1)
+      for (const { cluster, process } of processes.slice(index % 4, (index % 4) + 1))
+        void begin(cluster, process, 1).then(({ refusal }) => outcomes.push(refusal?.error.code ?? null));
+    await above?.time.pass(3_000);
+    expect(outcomes).toHaveLength(400);
+    expect(outcomes.filter((code) => code === null)).toHaveLength(100);
+    expect(above?.bank.standing(REQUESTS)).toEqual({ spent: 100, leased: 0 });
+  });
+
+  it("count what runs on one machine against the next window of the other", async () => {
+    const [above, one, other] = machines({ keys: { app: [{ tokens: 100, per: "minute" }] } });
+    if (above === undefined || one === undefined || other === undefined) throw new Error("no machines");
+    void begin(one, one.start(), 80);
+    await above.time.pass(60_000);
+    const process = other.start();
+    expect([await run(other, process, 21), await run(other, process, 20)]).toEqual(["rate_limited", null]);
+  });
+
+  it("let their workers know that the server cannot be reached", async () => {
+    const [above, one] = machines(TEN);
+    if (above === undefined || one === undefined) throw new Error("no machines");
+    const process = one.start();
+    expect(await run(one, process, 1)).toBeNull();
+    await above.time.pass(1_000);
+    for (const wire of above.wires) wire.isSilent = true;
+    expect(await run(one, process, 1, 400)).toBe("ledger_unavailable");
+    for (const wire of above.wires) wire.isSilent = false;
+    await above.time.pass(5_000);
+    expect(await run(one, process, 1)).toBeNull();
+  });
+
+  it("settle a worker that died with what it spent, up to the server", async () => {
+    const [above, one] = machines(TEN);
+    if (above === undefined || one === undefined) throw new Error("no machines");
+    const spends: DatedSpend[] = [];
+    const dead = one.start(() => ({
+      sink: {
+        seal: null,
+        refusal: () => null,
+        hold: (hold) => void spends.push(...spendsOfHold(hold)),
+        attempt: () => undefined,
+        append: () => undefined,
+        close: () => undefined,
+      },
+    }));
+    expect(await run(one, dead, 1, 30)).toBeNull();
+    dead.wire.cut();
+    await above.time.pass(1_000);
+    expect(above.bank.standing(REQUESTS)).toEqual({ spent: 0, leased: 1 });
+    one.bank.settle(dead.name, spends);
+    await above.time.pass(1_000);
+    expect(above.bank.standing(REQUESTS)).toEqual({ spent: 1, leased: 0 });
+  });
+});
