@@ -19,13 +19,13 @@ export interface Closure {
   readonly foreign: readonly string[];
   /** Packages that run something when they are installed. */
   readonly withInstallScript: readonly string[];
-  /** Files that are compiled for one platform, or ask to be. */
+  /** Files that are compiled for one platform, or ask to be, of packages that are not optional. */
   readonly nativeFiles: readonly string[];
   readonly bytes: number;
 }
 
 interface HiddenLockfile {
-  readonly packages: Readonly<Record<string, { readonly hasInstallScript?: boolean }>>;
+  readonly packages: Readonly<Record<string, { readonly hasInstallScript?: boolean; readonly optional?: boolean }>>;
 }
 
 /** Makes a consumer of these packages and nothing else. */
@@ -51,10 +51,13 @@ export function measureClosure({ folder, packed }: Consumer): Closure {
   const missing = ours.filter((path) => packages[path] === undefined);
   if (missing.length > 0) throw new Error(`npm did not install ${missing.join(", ")}`);
   const files = listFiles(modules);
+  // What npm could not install for a platform is left out, and our packages do without it.
+  const optional = Object.keys(packages).filter((path) => packages[path]?.optional === true);
+  const isOptional = (file: string): boolean => optional.some((path) => `node_modules/${file}`.startsWith(`${path}/`));
   return {
     foreign: Object.keys(packages).filter((path) => !ours.includes(path)),
     withInstallScript: Object.keys(packages).filter((path) => packages[path]?.hasInstallScript === true),
-    nativeFiles: files.filter((path) => path.endsWith(".node") || path.endsWith("binding.gyp")),
+    nativeFiles: files.filter((path) => (path.endsWith(".node") || path.endsWith("binding.gyp")) && !isOptional(path)),
     bytes: files.reduce((sum, path) => sum + statSync(join(modules, path)).size, 0),
   };
 }

@@ -18,6 +18,7 @@ const EXPECTED: Readonly<Record<string, readonly RegExp[]>> = {
   "README.md": [/^visited 200$/m, /^$/],
   "packages/core/README.md": [/^\d+ \{ "model": "large-2", "temperature": 1e0, "messages": \[\] \}$/m],
   "packages/dialects/README.md": [/^openai-chat 503 [^]*^anthropic 529 /m],
+  "packages/ledger/README.md": [/^$/],
   "packages/server/README.md": [/^listening on http:\S+\nreq_\w+ 401 \[\]\nvisited 401$/m],
 };
 

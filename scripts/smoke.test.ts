@@ -61,6 +61,7 @@ describe("an example", () => {
       "README.md",
       "packages/core/README.md",
       "packages/dialects/README.md",
+      "packages/ledger/README.md",
       "packages/server/README.md",
     ]);
   });
