@@ -286,6 +286,7 @@ export type {
   AdmittedExchange,
   AttemptTarget,
   Authenticator,
+  AuthThrottle,
   BodyBuffer,
   BodyReading,
   ClientRequest,

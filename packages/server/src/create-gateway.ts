@@ -38,7 +38,7 @@ import { checkConfig } from "./config-file/check-config.ts";
 import { completePrincipal } from "./embedding/index.ts";
 import type { EmbeddedGateway, HostPrincipal } from "./embedding/index.ts";
 import { createInProcessFetch } from "./fetch/in-process-fetch.ts";
-import { KeyRing } from "./keys/index.ts";
+import { AddressThrottle, KeyRing } from "./keys/index.ts";
 import { openGatewayLedger, type GatewayLedger } from "./ledger/gateway-ledger.ts";
 import { createNodeClock, createNodeRandom, NODE_HASHER, SILENT_LOGGER } from "./ports/index.ts";
 import { VERSION } from "./version.ts";
@@ -189,6 +189,7 @@ export async function createGateway(config: GatewayConfig, options: CreateGatewa
     },
     makeAuthenticator: (generation) =>
       options.authenticator ?? ledger?.authenticator(generation) ?? new KeyRing(generation.keys),
+    authThrottle: new AddressThrottle(),
     observers: [{ onOutcome: (outcome) => events.emit("outcome", outcome) }],
     userAgent: `dragoman/${VERSION}`,
     ...(ledger === null ? {} : { readiness: () => ledger.readiness() }),

@@ -6,7 +6,7 @@ import type { ScannerPool } from "../json/index.ts";
 import type { HookRunner } from "./hook-runner.ts";
 import type { EngineLimits } from "./limits.ts";
 import type { Observer } from "./outcome.ts";
-import type { Authenticator, Ports } from "./ports.ts";
+import type { Authenticator, AuthThrottle, Ports } from "./ports.ts";
 import type { TaskTracker } from "./task-tracker.ts";
 
 export interface Engine {
@@ -14,6 +14,8 @@ export interface Engine {
   readonly ports: Ports;
   readonly generations: GenerationHolder;
   readonly authenticatorOf: (snapshot: Snapshot) => Authenticator;
+  /** Null = failed authentications are not counted. */
+  readonly authThrottle: AuthThrottle | null;
   readonly health: HealthBoard;
   readonly retryBudget: RetryBudget;
   readonly backoff: BackoffLimits;

@@ -70,6 +70,15 @@ export function bodyFailure(reason: (BodyReading & { ok: false })["reason"], max
 export const unauthorized = (message: string): NeutralError =>
   clientFault({ class: "auth", message, code: "invalid_api_key" });
 
+/** In place of a 401 when too many came from one address. Like it, it tells nothing about the key. */
+export const tooManyFailures = (retryAfterMs: number): NeutralError =>
+  clientFault({
+    class: "rate-limit",
+    message: "Too many requests with a missing or incorrect API key came from this address. Wait, and check the key.",
+    code: "too_many_failed_authentications",
+    retryAfterMs,
+  });
+
 export const unknownPath = (message: string): NeutralError =>
   clientFault({ class: "not-found", message, code: "route_not_found" });
 

@@ -28,7 +28,7 @@ import { answerLocalRoute, isLocalRoute, type PartsReadiness } from "./local-rou
 import type { Observer } from "./outcome.ts";
 import { runExchange } from "./pipeline.ts";
 import { RunningList } from "./running-exchanges.ts";
-import type { Authenticator, ClientRequest, Ports, Principal, Responder } from "./ports.ts";
+import type { Authenticator, AuthThrottle, ClientRequest, Ports, Principal, Responder } from "./ports.ts";
 import { TaskTracker } from "./task-tracker.ts";
 
 /** What an engine is made from. */
@@ -38,6 +38,8 @@ export interface GatewayEngineOptions {
   readonly ports: Ports;
   /** Makes the look-up of client keys for a snapshot; called once per generation. */
   readonly makeAuthenticator: (snapshot: Snapshot) => Authenticator;
+  /** Default: failed authentications are not counted. */
+  readonly authThrottle?: AuthThrottle;
   readonly observers?: readonly Observer[];
   /** Guardrails, policies and observers of the host, called in this order. */
   readonly hooks?: readonly Hook[];
@@ -84,6 +86,7 @@ export class GatewayEngine {
       ports,
       generations: new GenerationHolder(options.snapshot, (retired) => this.#authenticators.delete(retired)),
       authenticatorOf: (snapshot) => this.#authenticator(snapshot, options.makeAuthenticator),
+      authThrottle: options.authThrottle ?? null,
       health: new HealthBoard(options.breaker),
       retryBudget: new RetryBudget(startedMs),
       backoff: options.backoff ?? DEFAULT_BACKOFF,

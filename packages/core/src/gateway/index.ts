@@ -27,6 +27,7 @@ export type {
   AdmittedExchange,
   AttemptTarget,
   Authenticator,
+  AuthThrottle,
   BodyBuffer,
   BodyReading,
   ClientRequest,

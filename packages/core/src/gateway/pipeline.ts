@@ -13,6 +13,7 @@ import {
   forbiddenModel,
   internalFailure,
   jsonFailure,
+  tooManyFailures,
   unauthorized,
   unknownModel,
   unsupportedMedia,
@@ -89,9 +90,17 @@ async function serve(exchange: Exchange): Promise<NeutralError | null> {
   return runAttempts(exchange, makePlan(exchange, model), model);
 }
 
-/** Finds who is calling, by headers and query alone: no byte of a body is read for a stranger. */
+/** Finds who is calling, by headers and query alone: no byte of a body is read for a stranger. Only failures are throttled. */
 function authenticate(exchange: Exchange): NeutralError | null {
   if (exchange.principal !== null) return null;
+  const failure = identify(exchange);
+  if (failure === null) return null;
+  const { engine, request, snapshot, startedMs } = exchange;
+  const waitMs = engine.authThrottle?.fail(request, snapshot.server, startedMs) ?? null;
+  return waitMs === null ? failure : tooManyFailures(waitMs);
+}
+
+function identify(exchange: Exchange): NeutralError | null {
   const reading = exchange.client.readCredential(exchange.request.headers, exchange.request.query);
   if (!reading.ok) return unauthorized("The request carries two different credentials; send one.");
   if (reading.secret === null)

@@ -2,7 +2,7 @@
  * Everything the engine needs from outside: time, randomness, upstream sockets, a client's connection, admission, logs. The
  * engine itself opens nothing and reads nothing, so the whole of it runs in a simulation.
  */
-import type { UpstreamOrigin } from "../config/index.ts";
+import type { ServerSettings, UpstreamOrigin } from "../config/index.ts";
 import type { HeaderList, LimitStanding } from "../dialect/index.ts";
 import type { DialectId, NeutralError, Operation, Usage } from "../ir/index.ts";
 
@@ -62,6 +62,8 @@ export interface ClientRequest {
   readonly headers: HeaderList;
   /** Declared by `content-length`, or null. */
   readonly contentLength: number | null;
+  /** Address of the connection's other end, which may be a proxy's; null where the front end knows none. */
+  readonly remoteAddress: string | null;
   /** Reads the body once, bounded in bytes. Sends `100 Continue` first where the client waits for it. */
   readBody(maxBytes: number): Promise<BodyReading>;
 }
@@ -255,6 +257,12 @@ export interface Admission {
 /** Finds who a credential belongs to; null = nobody. `embedding` hosts bring their own. */
 export interface Authenticator {
   authenticate(secretSha256Hex: string, nowMs: number): Principal | null;
+}
+
+/** Slows down who guesses keys. Never asked about a request whose key is known. */
+export interface AuthThrottle {
+  /** An authentication failed. The wait in milliseconds that its client is told when there were too many from there, else null. */
+  fail(request: ClientRequest, server: ServerSettings, nowMs: number): number | null;
 }
 
 /** All ports of one gateway. */

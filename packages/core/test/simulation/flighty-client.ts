@@ -22,6 +22,7 @@ export class FlightyClient implements Responder, ClientRequest {
   readonly query = "";
   readonly headers: HeaderList;
   readonly contentLength: number | null;
+  readonly remoteAddress = null;
   onDrain: (() => void) | null = null;
   onGone: (() => void) | null = null;
   state: "waiting" | "open" | "ended" | "aborted" | "gone" = "waiting";

@@ -165,6 +165,7 @@ export class ManualGateway {
       query: "",
       headers: [],
       contentLength: bytes.byteLength,
+      remoteAddress: null,
       readBody: () => {
         this.#bodyHolders += 1;
         return Promise.resolve({ ok: true, body });

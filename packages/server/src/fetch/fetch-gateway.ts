@@ -12,6 +12,8 @@ export interface FetchGatewayOptions<HostRequest extends Request = Request> {
   readonly basePath?: string;
   /** Who is calling; without it the keys of the configuration decide. */
   readonly principal?: PrincipalSource<HostRequest>;
+  /** Address of the client, or of the proxy before the host; failed authentications are counted by it. Default: not known. */
+  readonly remoteAddress?: (request: HostRequest) => string | null;
   /** Given a promise per request that ends with the exchange, which may outlive its client: for hosts that freeze idle processes. */
   readonly waitUntil?: (work: Promise<void>) => void;
 }
@@ -50,7 +52,8 @@ export function fetchGateway<HostRequest extends Request = Request>(
     }
     const settled = waitUntil === undefined ? null : announceWork(waitUntil);
     try {
-      const parts = { method, target, headers, body, isConsumed: request.bodyUsed, source: request };
+      const remoteAddress = options.remoteAddress?.(request) ?? null;
+      const parts = { method, target, headers, body, isConsumed: request.bodyUsed, remoteAddress, source: request };
       return await serveFetch(gateway, parts, {
         signal,
         ...(principal === undefined ? {} : { principal }),

@@ -15,6 +15,8 @@ export interface FetchRequestParts {
   readonly body: Uint8Array | ReadableStream<Uint8Array> | null;
   /** Something read the body before. */
   readonly isConsumed: boolean;
+  /** Who sent it, where the host knows. */
+  readonly remoteAddress: string | null;
   /**
    * The request these parts are of, held for as long as the exchange runs: its signal hears of an abort only while the request itself is
    * alive, for undici holds the controller behind it weakly.
@@ -31,6 +33,7 @@ export class FetchRequest implements ClientRequest {
   readonly query: string;
   readonly headers: HeaderList;
   readonly contentLength: number | null;
+  readonly remoteAddress: string | null;
   readonly #parts: FetchRequestParts;
   readonly #pool: BodyPool;
   #reading: StreamReading | null = null;
@@ -43,6 +46,7 @@ export class FetchRequest implements ClientRequest {
     this.query = queryOf(target);
     this.headers = listOf(headers);
     this.contentLength = isInMemory(body) ? body.byteLength : readLength(headers);
+    this.remoteAddress = parts.remoteAddress;
     this.#parts = parts;
     this.#pool = pool;
   }

@@ -47,6 +47,7 @@ function readPlainCall(input: string | URL, init: RequestInit | undefined): Outg
     headers,
     body: bytes,
     isConsumed: false,
+    remoteAddress: null,
     source: null,
   };
   return { parts, signal };
@@ -56,7 +57,15 @@ function readRequest(request: Request): OutgoingCall {
   const { method, headers, body, signal } = request;
   const { pathname, search } = new URL(request.url);
   return {
-    parts: { method, target: pathname + search, headers, body, isConsumed: request.bodyUsed, source: request },
+    parts: {
+      method,
+      target: pathname + search,
+      headers,
+      body,
+      isConsumed: request.bodyUsed,
+      remoteAddress: null,
+      source: request,
+    },
     signal,
   };
 }

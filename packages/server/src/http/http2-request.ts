@@ -67,6 +67,11 @@ export class Http2Request implements ClientRequest {
     this.#hasBody = check.hasBody;
   }
 
+  /** Asked for when it is needed: most requests never need it. */
+  get remoteAddress(): string | null {
+    return this.#req.stream.session?.socket.remoteAddress ?? null;
+  }
+
   readBody(maxBytes: number): Promise<BodyReading> {
     const { pool } = this.#host;
     const { contentLength } = this;

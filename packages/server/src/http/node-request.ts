@@ -51,6 +51,11 @@ export class NodeRequest implements ClientRequest {
     this.#parts = parts;
   }
 
+  /** Asked for when it is needed: most requests never need it. */
+  get remoteAddress(): string | null {
+    return this.#parts.req.socket.remoteAddress ?? null;
+  }
+
   readBody(maxBytes: number): Promise<BodyReading> {
     const { req, res, responder, connection, contentLength } = this.#parts;
     const { pool } = this.#host;

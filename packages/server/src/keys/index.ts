@@ -1,4 +1,5 @@
 /** Virtual keys. */
+export { AddressThrottle } from "./auth-throttle.ts";
 export { createKey, hashKey } from "./create-key.ts";
 export { KeyRing } from "./key-ring.ts";
 export { logHiddenKeys, StoredKeyRing } from "./stored-key-ring.ts";

@@ -89,6 +89,10 @@ export class WireConnection implements ExchangeHost {
   get bufferedBytes(): number {
     return this.#socket.writableLength + this.writer.byteLength;
   }
+
+  get remoteAddress(): string | null {
+    return this.#socket.remoteAddress ?? null;
+  }
   get hasWaitingInput(): boolean {
     return this.#input.byteLength > 0 || this.#next !== null;
   }

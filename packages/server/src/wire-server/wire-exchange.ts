@@ -26,6 +26,8 @@ export interface ExchangeHost {
   readonly isLastAnswer: boolean;
   /** Bytes that wait on this side of the kernel. */
   readonly bufferedBytes: number;
+  /** Null once the connection is gone. */
+  readonly remoteAddress: string | null;
   /** Whether bytes behind the request have arrived. */
   readonly hasWaitingInput: boolean;
   /** Why the input ended before the body was complete, or null. */
@@ -92,6 +94,10 @@ export class WireExchange implements ClientRequest, Responder {
   /** Bytes that wait for the client on this side of the kernel. */
   get bufferedBytes(): number {
     return this.#host.bufferedBytes;
+  }
+
+  get remoteAddress(): string | null {
+    return this.#host.remoteAddress;
   }
 
   /** Whether the answer has not begun, so that another one can still take its place. */

@@ -81,13 +81,16 @@ async function overHttp2(
 
 describe("streams of one HTTP/2 connection", () => {
   it("are served side by side, without the fields that are no headers", async () => {
+    const addresses: (string | null)[] = [];
     const { client, handled, url } = await overHttp2((seen) => {
+      addresses.push(seen.request.remoteAddress);
       if (seen.request.path === "/slow") return;
       answer(seen);
     });
     const slow = client.fetch(`${url}/slow`);
     expect(await (await client.fetch(`${url}/quick?a=b`)).text()).toBe("/quick");
     expect(handled[1]?.request).toMatchObject({ method: "GET", path: "/quick", query: "a=b", contentLength: null });
+    expect(addresses).toEqual(["127.0.0.1", "127.0.0.1"]);
     expect(handled[1]?.request.headers.some((item) => item.startsWith(":"))).toBe(false);
     if (handled[0] !== undefined) answer(handled[0]);
     const response = await slow;

@@ -31,6 +31,7 @@ export class FakeClient implements Responder {
       query: "",
       headers: ["content-type", "application/json", "anthropic-version", "2023-06-01"],
       contentLength: body.bytes.byteLength,
+      remoteAddress: null,
       readBody: () => Promise.resolve({ ok: true, body }),
     };
   }
