@@ -22,6 +22,7 @@ import type { DataFolder, Journal } from "@dragoman/ledger/journal";
 import { KeyRing, logHiddenKeys, StoredKeyRing, StoredKeys } from "../keys/index.ts";
 import { LateStore } from "./late-store.ts";
 import { planLedger, type LedgerHost, type LedgerPlan } from "./ledger-plan.ts";
+import { openCounters, type OpenCounters } from "./open-counters.ts";
 import { openLedgerStore } from "./open-store.ts";
 import { SnapshotLimits } from "./snapshot-limits.ts";
 import { pricesOf } from "./snapshot-prices.ts";
@@ -55,13 +56,15 @@ export async function openGatewayLedger(options: GatewayLedgerOptions): Promise<
     openLedgerStore(plan.store, { dataDir: plan.dataDir, isStrict: plan.durability === "strict" }),
   );
   await openStore(plan, store);
+  const counters = await openCounters(options.snapshot.counters, options);
   const ledger =
     plan.durability === "memory"
-      ? new GatewayLedger(options, { store, folder: null, journal: null })
-      : await openWithJournal(options, plan, store);
+      ? new GatewayLedger(options, { store, counters, folder: null, journal: null })
+      : await openWithJournal(options, plan, { store, counters });
   if (plan.store.kind === "memory") return ledger;
   await ledger.watchKeys(options);
-  await waitFor(ledger.restore(options), RECOVERY_WAIT_MS);
+  // What several processes count together outlives each of them.
+  if (counters === null) await waitFor(ledger.restore(options), RECOVERY_WAIT_MS);
   return ledger;
 }
 
@@ -77,15 +80,15 @@ async function openStore({ store: { kind } }: LedgerPlan, store: LateStore): Pro
 async function openWithJournal(
   options: GatewayLedgerOptions,
   { dataDir, durability }: Exclude<LedgerPlan, { readonly durability: "memory" }>,
-  store: LateStore,
+  parts: Pick<LedgerParts, "store" | "counters">,
 ): Promise<GatewayLedger> {
   const { openDataFolder, openJournal } = await import("@dragoman/ledger/journal");
   const { clock, random, logger, snapshot, onFolderLost } = options;
   const folder = await openDataFolder({ path: dataDir, clock, logger, onLost: onFolderLost });
   try {
     const { onFull } = snapshot.ledger;
-    const journal = await openJournal({ folder, store, clock, random, logger, durability, onFull });
-    return new GatewayLedger(options, { store, folder, journal });
+    const journal = await openJournal({ folder, store: parts.store, clock, random, logger, durability, onFull });
+    return new GatewayLedger(options, { ...parts, folder, journal });
   } catch (error) {
     await folder.release();
     throw error;
@@ -94,6 +97,8 @@ async function openWithJournal(
 
 interface LedgerParts {
   readonly store: LedgerStore;
+  /** Null = this process counts alone. */
+  readonly counters: OpenCounters | null;
   readonly folder: DataFolder | null;
   readonly journal: Journal | null;
 }
@@ -120,6 +125,7 @@ export class GatewayLedger {
       sink: parts.journal === null ? sinkOf(onEntry) : tellingRecorder(parts.journal.recorder, onEntry),
       prices: pricesOf(snapshot),
       limits: this.#limits,
+      leases: parts.counters?.leases ?? null,
       hold: snapshot.ledger.hold,
       unpriced: snapshot.ledger.unpriced,
       onAlert,
@@ -216,12 +222,14 @@ export class GatewayLedger {
 
   /** For readiness probes. A store that is down is told, and stops nothing while the journal takes its lines. */
   readiness(): PartsReadiness {
-    const { journal } = this.#parts;
-    if (journal === null) return { isReady: true, facts: {} };
+    const { journal, counters } = this.#parts;
+    const shared = counters === null ? {} : { counters: counters.leases.isDown ? "down" : "up" };
+    if (journal === null) return { isReady: true, facts: shared };
     const { isStoreUp, lag } = journal.status();
     return {
       isReady: journal.recorder.refusal() === null,
       facts: {
+        ...shared,
         ledger: {
           store: isStoreUp ? "up" : "down",
           lagBytes: lag.bytes,
@@ -235,9 +243,10 @@ export class GatewayLedger {
 
   /** Books what can be booked, and gives folder and store back. After the engine's end. */
   async close(): Promise<void> {
-    const { journal, store, folder } = this.#parts;
+    const { journal, store, folder, counters } = this.#parts;
     this.#isClosed = true;
     this.#keys?.stop();
+    await counters?.close();
     await journal?.close();
     await store.close();
     await folder?.release();
