@@ -29,6 +29,16 @@ const io: CliIo = {
     const { createPinoLogger } = await import("./telemetry/pino-logger.ts");
     return createPinoLogger(level);
   },
+  untilRead: () =>
+    new Promise((resolve) => {
+      const { stdout } = process;
+      const answer = (): void => {
+        stdout.off("drain", answer).off("close", answer);
+        resolve(!stdout.destroyed);
+      };
+      if (stdout.destroyed || !stdout.writableNeedDrain) resolve(!stdout.destroyed);
+      else stdout.on("drain", answer).on("close", answer);
+    }),
   untilStopped: () =>
     new Promise((resolve) => {
       process.once("SIGINT", resolve).once("SIGTERM", resolve);

@@ -35,6 +35,8 @@ export interface CliIo {
   randomId(length: number): string;
   /** The process's log, from a severity up. */
   createLogger(level: LogLevel): Promise<Logger>;
+  /** Resolves when standard output has room again; with false when nobody reads it any more. */
+  untilRead(): Promise<boolean>;
   /** Resolves when the process is asked to end. */
   untilStopped(): Promise<void>;
 }

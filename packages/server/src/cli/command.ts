@@ -46,7 +46,9 @@ export type CommandName =
   | "keys revoke"
   | "keys rotate"
   | "keys import"
-  | "ledger spend";
+  | "ledger export"
+  | "ledger spend"
+  | "ledger reprice";
 
 /** All commands; `serve` is meant when none is named. */
 export const COMMANDS: Readonly<Record<CommandName, CommandSpec>> = {
@@ -139,6 +141,12 @@ export const COMMANDS: Readonly<Record<CommandName, CommandSpec>> = {
     positionals: ["FILE"],
     summary: "take keys over by their hashes: lines of sha256:HEX, or of name,sha256:HEX,owner",
   },
+  "ledger export": {
+    words: ["ledger", "export"],
+    options: { format: { value: "csv|ndjson", summary: "how (csv)" }, since: SINCE, until: UNTIL, ...STORE },
+    positionals: [],
+    summary: "print the ledger's entries, oldest first",
+  },
   "ledger spend": {
     words: ["ledger", "spend"],
     options: {
@@ -150,6 +158,16 @@ export const COMMANDS: Readonly<Record<CommandName, CommandSpec>> = {
     },
     positionals: [],
     summary: "print what was spent",
+  },
+  "ledger reprice": {
+    words: ["ledger", "reprice"],
+    options: {
+      since: SINCE,
+      "dry-run": { value: null, summary: "say what would change, and change nothing" },
+      ...STORE,
+    },
+    positionals: [],
+    summary: "price past calls by the configuration's prices of today, in adjusting entries; no entry changes",
   },
 };
 

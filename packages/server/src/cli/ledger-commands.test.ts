@@ -106,6 +106,93 @@ describe("dragoman ledger spend", () => {
   });
 });
 
+describe("dragoman ledger export", () => {
+  it("prints entries of a period as CSV, oldest first", async () => {
+    const io = await ledger();
+    const args = ["--since", "2026-11-30", "--data", "d"];
+    expect([await run(["ledger", "export", ...args], io), io.err()]).toEqual([0, ""]);
+    const lines = io.out().trimEnd().split("\r\n");
+    expect(lines.map((line) => line.split(",")[0])).toEqual(["id", "r2/1", "r4/1"]);
+    expect(lines[1]).toContain(",1.5,");
+  });
+
+  it("prints every member as NDJSON", async () => {
+    const io = await ledger();
+    expect(await run(["ledger", "export", "--format", "ndjson", "--data", "d"], io)).toBe(0);
+    const entries = io
+      .out()
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as LedgerEntry);
+    expect(entries[0]).toEqual(entry("r1/1"));
+    expect(entries).toHaveLength(4);
+  });
+
+  it("stops when nobody reads any more", async () => {
+    const io = createFakeIo({ untilRead: () => Promise.resolve(false) });
+    const entries = Array.from({ length: 1_000 }, (_, index) => entry(`r${index}/1`));
+    await io.store.ingest({ entries, progress: null });
+    expect(await run(["ledger", "export", "--data", "d"], io)).toBe(0);
+    expect(io.out().length).toBeLessThan(80_000);
+  });
+
+  it("refuses another format", async () => {
+    const io = createFakeIo();
+    expect(await run(["ledger", "export", "--format", "xlsx", "--data", "d"], io)).toBe(2);
+    expect(io.err()).toBe("--format must be csv or ndjson\n");
+  });
+});
+
+describe("dragoman ledger reprice", () => {
+  const PRICED = `version: 1
+providers:
+  main: { kind: openai, credentials: ["env:NOT_HERE"] }
+models:
+  chat: [main/m]
+ledger: { dataDir: data }
+prices: { rows: [{ model: m, input: 9000, output: 0 }] }
+`;
+
+  const repricing = async (...args: readonly string[]): Promise<{ readonly io: FakeIo; readonly status: number }> => {
+    const io = await ledger();
+    io.files.set("a.yaml", PRICED);
+    return { io, status: await run(["ledger", "reprice", "--config", "a.yaml", ...args], io) };
+  };
+  const costs = async (io: FakeIo): Promise<readonly string[]> =>
+    (await io.store.spend({ by: ["owner"] }))
+      .map(({ group, costNanoUsd }) => `${group.owner} ${costNanoUsd}`)
+      .toSorted();
+
+  it("books the differences once, however often it runs", async () => {
+    const { io, status } = await repricing("--since", "2026-11-29");
+    expect([status, io.err()]).toEqual([0, ""]);
+    // Ten tokens at 0.009 USD each.
+    const expected = ["null 90000000", "team-a 180000000", "team-b 90000000"];
+    expect(await costs(io)).toEqual(expected);
+    expect(io.out()).toBe("4 calls were adjusted, by -2.640000001 USD in all.\n");
+    expect(await run(["ledger", "reprice", "--config", "a.yaml", "--since", "2026-11-29"], io)).toBe(0);
+    expect(io.out()).toContain("0 calls were adjusted, by +0 USD in all.\n");
+    expect(await costs(io)).toEqual(expected);
+  });
+
+  it("changes nothing in a dry run", async () => {
+    const { io, status } = await repricing("--since", "2026-11-30", "--dry-run");
+    expect([status, io.out()]).toEqual([0, "2 calls would be adjusted, by -1.320000001 USD in all.\n"]);
+    expect(io.store.size).toBe(4);
+  });
+
+  it.each([
+    { args: ["--config", "a.yaml"], says: /needs --since DAY/ },
+    { args: ["--data", "d", "--since", "2026-11-30"], says: /--config FILE with the prices that count/ },
+    { args: ["--config", "a.yaml", "--since", "soon"], says: /--since must be a day/ },
+  ])("refuses $args", async ({ args, says }) => {
+    const io = createFakeIo({ files: { "a.yaml": PRICED } });
+    expect(await run(["ledger", "reprice", ...args], io)).toBe(2);
+    expect(io.err()).toMatch(says);
+    expect(io.opened).toEqual([]);
+  });
+});
+
 describe("where the ledger is", () => {
   const CONFIG = `version: 1
 providers:

@@ -1,6 +1,6 @@
-/** `dragoman ledger spend`: what the ledger's store says of past calls. */
+/** `dragoman ledger export|spend`: what the ledger's store says of past calls. */
 import { suggest } from "@dragoman/core";
-import { formatUsd, type SpendGroup, type SpendRow } from "@dragoman/ledger";
+import { exportCsv, exportNdjson, formatUsd, type SpendGroup, type SpendRow } from "@dragoman/ledger";
 
 import { ExitCode } from "./cli-io.ts";
 import type { CliIo } from "./cli-io.ts";
@@ -32,6 +32,33 @@ export function readPeriod(io: CliIo, values: Values): Period | null {
     period[`${name}Ms`] = ms;
   }
   return period;
+}
+
+/** Characters that are written at a time. */
+const CHUNK_CHARACTERS = 65_536;
+
+/** Prints entries line by line, as fast as they are read. */
+export async function runLedgerExport(io: CliIo, values: Values): Promise<ExitCode> {
+  const format = values.get("format") ?? "csv";
+  if (format !== "csv" && format !== "ndjson") {
+    io.stderr.write("--format must be csv or ndjson\n");
+    return ExitCode.usage;
+  }
+  const period = readPeriod(io, values);
+  if (period === null) return ExitCode.usage;
+  return withLedger(io, values, async (store) => {
+    const entries = store.entries(period);
+    let chunk = "";
+    for await (const line of format === "csv" ? exportCsv(entries) : exportNdjson(entries)) {
+      chunk += line;
+      if (chunk.length < CHUNK_CHARACTERS) continue;
+      io.stdout.write(chunk);
+      chunk = "";
+      if (!(await io.untilRead())) return ExitCode.done;
+    }
+    io.stdout.write(chunk);
+    return ExitCode.done;
+  });
 }
 
 const GROUPS: readonly SpendGroup[] = ["key", "owner", "endUser", "model", "deployment", "day"];

@@ -33,7 +33,7 @@ describe("parseArguments", () => {
     { args: "keys --name x", expected: '"keys" needs one of: create, list, revoke, rotate, import' },
     { args: "keys revoke --data d app", expected: 'keys revoke {"data":"d"} [] ["app"]' },
     { args: "keys rotate", expected: "usage: dragoman keys rotate [--grace TIME] [--config FILE] [--data DIR] KEY" },
-    { args: "ledger", expected: '"ledger" needs one of: spend' },
+    { args: "ledger", expected: '"ledger" needs one of: export, spend, reprice' },
     { args: "keys craete", expected: 'unknown command "keys craete"; did you mean "create"?' },
     { args: "serve --prot 1", expected: 'unknown option --prot; did you mean "--port"?' },
     { args: "serve -p 1", expected: "unknown option -p" },

@@ -75,6 +75,14 @@ async function dispatch(
       const { runKeysImport } = await import("./stored-keys-commands.ts");
       return runKeysImport(io, values, positionals[0] as string);
     }
+    case "ledger export": {
+      const { runLedgerExport } = await import("./ledger-commands.ts");
+      return runLedgerExport(io, values);
+    }
+    case "ledger reprice": {
+      const { runLedgerReprice } = await import("./reprice-command.ts");
+      return runLedgerReprice(io, values, switches.has("dry-run"));
+    }
     case "ledger spend": {
       const { runLedgerSpend } = await import("./ledger-commands.ts");
       return runLedgerSpend(io, values, switches.has("json"));
