@@ -99,6 +99,7 @@ function hold(exchange: Exchange, model: ResolvedModel, first: Deployment): Mayb
   if (ticket === null) return null;
   return ticket.hold({
     ...(document === null ? null : client.readBounds?.(document)),
+    ...(exchange.endUser === null ? null : { endUser: exchange.endUser }),
     model: model.name,
     operation: exchange.operation,
     first: { deploymentId: first.id, target: targetOf(first) },

@@ -62,6 +62,8 @@ export class Exchange implements AttemptHost, DeliveryHost, AnswerSource {
   readonly answers: ClientAnswers;
   principal: Principal | null;
   ticket: Ticket | null = null;
+  /** Whom a trusted caller names as its own user. */
+  endUser: string | null = null;
   /** Kept for callers that see the diagnostic headers. */
   timing: ExchangeTiming | null = null;
   head: RequestHead = NO_HEAD;

@@ -19,6 +19,7 @@ import {
   unsupportedMedia,
 } from "./failures.ts";
 import { listModels } from "./model-list.ts";
+import { readTrustedNames } from "./trusted-headers.ts";
 import type { AdmissionResult, BodyBuffer, MaybeAsync } from "./ports.ts";
 
 /**
@@ -69,7 +70,8 @@ function closeTicket(exchange: Exchange): void {
 }
 
 async function serve(exchange: Exchange): Promise<NeutralError | null> {
-  const stranger = authenticate(exchange) ?? exchange.client.checkHeaders(exchange.request.headers);
+  const stranger =
+    authenticate(exchange) ?? exchange.client.checkHeaders(exchange.request.headers) ?? readTrusted(exchange);
   if (stranger !== null) return stranger;
   if (exchange.isDebug) exchange.timing = new ExchangeTiming(exchange.clock);
   const admitting = admit(exchange);
@@ -98,6 +100,18 @@ function authenticate(exchange: Exchange): NeutralError | null {
   const { engine, request, snapshot, startedMs } = exchange;
   const waitMs = engine.authThrottle?.fail(request, snapshot.server, startedMs) ?? null;
   return waitMs === null ? failure : tooManyFailures(waitMs);
+}
+
+/** A trusted caller may say whose the request is. Of anybody else these headers are not even read. */
+function readTrusted(exchange: Exchange): NeutralError | null {
+  const { principal } = exchange;
+  if (principal?.isTrusted !== true) return null;
+  const names = readTrustedNames(exchange.request.headers);
+  if ("class" in names) return names;
+  exchange.endUser = names.endUser;
+  if (names.tags.length > 0)
+    exchange.principal = { ...principal, tags: [...new Set([...principal.tags, ...names.tags])] };
+  return null;
 }
 
 function identify(exchange: Exchange): NeutralError | null {

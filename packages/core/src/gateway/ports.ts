@@ -146,6 +146,8 @@ export interface Principal {
   readonly models: readonly string[];
   /** Diagnostic headers and deployment names in refusals. */
   readonly debug: boolean;
+  /** Its word for end users and tags, in headers, counts. Default: it does not. */
+  readonly isTrusted?: boolean;
 }
 
 /** Names of the settlement rules; one per way an attempt can end. */

@@ -73,6 +73,7 @@ describe("StoredKeys", () => {
       tags: ["t"],
       models: ["chat"],
       debug: true,
+      isTrusted: false,
     });
     expect(keys.find(hash("b"), NOW_MS)).toBeNull();
   });

@@ -115,8 +115,8 @@ function holdersOf(keys: readonly StoredKey[]): ReadonlyMap<string, Holder> {
   const holders = new Map<string, Holder>();
   for (const key of keys) {
     if (key.revokedMs !== null) continue;
-    const { id, owner, tags, models, debug } = key;
-    const principal: Principal = Object.freeze({ id, owner, tags, models, debug });
+    const { id, owner, tags, models, debug, trusted } = key;
+    const principal: Principal = Object.freeze({ id, owner, tags, models, debug, isTrusted: trusted });
     for (const { hash, untilMs } of key.secrets)
       holders.set(hash, Object.freeze({ principal, untilMs: earlier(key.expiresMs, untilMs) }));
   }

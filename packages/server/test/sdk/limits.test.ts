@@ -26,17 +26,23 @@ const KEYS = {
 };
 const secretOf = (name: keyof typeof KEYS): string => `dgm_${name}`;
 
+const store = new MemoryLedgerStore();
 let stack: InProcessStack;
 beforeAll(async () => {
   stack = await startStack(
     {
-      keys: Object.keys(KEYS).map((name) => ({ name, hash: hashKey(`dgm_${name}`), models: ["*"] })),
+      keys: Object.keys(KEYS).map((name) => ({
+        name,
+        hash: hashKey(`dgm_${name}`),
+        models: ["*"],
+        trusted: name === "roomy",
+      })),
     },
     {
       clock: { ...createNodeClock(), nowMs: () => NOW_MS },
       admission: createLedgerAdmission({
         clock: { nowMs: () => NOW_MS },
-        sink: new MemoryLedgerStore(),
+        sink: store,
         limits: createLimitDirectory({ keys: KEYS }),
         prices: new PriceBook({ rows: [{ model: "*", input: 1, output: 1 }] }),
       }),
@@ -159,5 +165,25 @@ describe("a refusal", () => {
         error: { type: "billing_error", details: { error_code: "budget_exceeded", scope: "key", limit: "usd" } },
       },
     });
+  });
+});
+
+describe("what a caller says of its own users and tags", () => {
+  const HEADERS = { "x-dragoman-user": "ada", "x-dragoman-tags": "batch, eu" };
+  const booked = async (key: keyof typeof KEYS): Promise<readonly unknown[]> => {
+    const seenBefore = store.size;
+    const request = { model: "chat/scripted-text", messages: [USER], max_completion_tokens: 50, user: "bob" };
+    await openAiOf(stack, { key: secretOf(key), headers: HEADERS }).chat.completions.create(request);
+    const entries = [];
+    for await (const { endUser, tags } of store.entries({})) entries.push([endUser, tags]);
+    return entries.slice(seenBefore);
+  };
+
+  it("is booked where its key is trusted", async () => {
+    expect(await booked("roomy")).toEqual([["ada", ["batch", "eu"]]]);
+  });
+
+  it("is not even read where it is not", async () => {
+    expect(await booked("free")).toEqual([["bob", []]]);
   });
 });
