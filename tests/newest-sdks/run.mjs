@@ -427,7 +427,10 @@ let failed = checks.length;
 try {
   const configPath = join(folder, "dragoman.json");
   await writeFile(configPath, JSON.stringify(configFor(demo.found[1])));
-  const server = await start(["serve", "--config", configPath, "--data", join(folder, "data")], /dragoman listens on (http:\S+)/u);
+  const server = await start(
+    ["serve", "--config", configPath, "--data", join(folder, "data")],
+    /dragoman listens on (http:\S+)/u,
+  );
   baseUrl = server.found[1];
   failed = await runChecks();
   const code = await server.stop();

@@ -1,6 +1,6 @@
 /** Entries, where they go, and what they add up to. */
 export { exportCsv, exportNdjson } from "./export-entries.ts";
-export type { EntryRule, EntrySink, EntryUsage, LedgerEntry } from "./ledger-entry.ts";
+export type { EntrySink, EntryUsage, LedgerEntry } from "./ledger-entry.ts";
 export { MemoryEntryStore } from "./memory-entry-store.ts";
 export type { LedgerRecorder, RecordedHold } from "./recorder.ts";
 export { planReprice } from "./plan-reprice.ts";

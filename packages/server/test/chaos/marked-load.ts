@@ -16,7 +16,7 @@ export interface MarkedRequest {
 }
 
 /** Which models are asked for, by the weight with which they are chosen. */
-export const LOAD_MODELS: readonly (readonly [weight: number, model: string])[] = [
+const LOAD_MODELS: readonly (readonly [weight: number, model: string])[] = [
   [6, "chat/scripted-text"],
   [6, "messages/scripted-text"],
   [3, "chat/scripted-text:slow-5"],
