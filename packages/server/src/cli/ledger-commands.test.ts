@@ -205,7 +205,7 @@ models:
     { name: "nowhere", files: {}, args: [], status: 2, says: /give its data folder with --data DIR/ },
     {
       name: "in the memory of a configuration",
-      files: { "a.yaml": CONFIG },
+      files: { "a.yaml": `${CONFIG}ledger: { store: { kind: memory } }\n` },
       args: ["--config", "a.yaml"],
       status: 2,
       says: /There is no ledger to work on/,
@@ -224,13 +224,6 @@ models:
       status: 2,
       says: /a\.yaml:6:\d+: \/ledger\/store\/url: the environment variable URL is not set/,
     },
-    {
-      name: "in no folder",
-      files: { "a.yaml": `${CONFIG}ledger: { store: { kind: sqlite } }\n` },
-      args: ["--config", "a.yaml"],
-      status: 2,
-      says: /a\.yaml: \/ledger\/store: a SQLite store needs a `file`/,
-    },
   ])("is told when it is $name", async ({ files, args, status, says }) => {
     const io = createFakeIo({ files });
     expect(await run(["ledger", "spend", ...args], io)).toBe(status);
@@ -247,10 +240,16 @@ models:
       opened: "sqlite null /etc/app/data",
     },
     {
+      name: "where the standalone server keeps it, when the configuration says nothing",
+      yaml: "",
+      args: [],
+      opened: "sqlite null .dragoman",
+    },
+    {
       name: "the configuration's file",
       yaml: "ledger: { store: { kind: sqlite, file: x.db } }\n",
       args: [],
-      opened: "sqlite /etc/app/x.db null",
+      opened: "sqlite /etc/app/x.db .dragoman",
     },
     {
       name: "the configuration's database",

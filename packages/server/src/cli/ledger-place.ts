@@ -6,6 +6,7 @@ import { planLedger } from "../ledger/ledger-plan.ts";
 import { ExitCode } from "./cli-io.ts";
 import type { CliIo } from "./cli-io.ts";
 import { loadOrReport, type LoadedConfig } from "./load-or-report.ts";
+import { STANDALONE_DATA_DIR } from "./standalone-data-dir.ts";
 
 /** A ledger that outlasts processes. */
 export interface LedgerPlace {
@@ -23,7 +24,7 @@ export function findLedger(io: CliIo, values: ReadonlyMap<string, string>): Ledg
     return data === null ? "none" : { store: { kind: "sqlite", file: null }, dataDir: data, loaded: null };
   const loaded = loadLedger(io, path);
   if (loaded === null) return null;
-  const planning = planLedger(loaded.snapshot.ledger, { dataDir: data, defaultDataDir: null });
+  const planning = planLedger(loaded.snapshot.ledger, { dataDir: data, defaultDataDir: STANDALONE_DATA_DIR });
   if (!planning.ok) {
     io.stderr.write(`${path}: ${planning.path}: ${planning.message}\n`);
     return null;

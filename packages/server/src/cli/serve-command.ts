@@ -10,6 +10,7 @@ import type { CliIo } from "./cli-io.ts";
 import { addClientKey } from "./client-key.ts";
 import { loadOrReport } from "./load-or-report.ts";
 import { readPort } from "./read-port.ts";
+import { STANDALONE_DATA_DIR } from "./standalone-data-dir.ts";
 
 interface Start {
   readonly config: GatewayConfig;
@@ -20,9 +21,6 @@ interface Start {
   readonly notes: readonly string[];
 }
 
-/** Where the standalone server keeps what outlives it, from the folder it is started in. */
-const DEFAULT_DATA_DIR = ".dragoman";
-
 /** Serves until the process is asked to end, then lets running exchanges finish. */
 export async function runServe(io: CliIo, values: ReadonlyMap<string, string>): Promise<ExitCode> {
   const port = readPort(values.get("port"));
@@ -32,7 +30,7 @@ export async function runServe(io: CliIo, values: ReadonlyMap<string, string>): 
   }
   const path = values.get("config");
   const dataDir = values.get("data");
-  const start = path === undefined ? startWithoutFile(io, dataDir ?? DEFAULT_DATA_DIR) : startFromFile(io, path);
+  const start = path === undefined ? startWithoutFile(io, dataDir ?? STANDALONE_DATA_DIR) : startFromFile(io, path);
   if (start === null) return ExitCode.usage;
   const host = values.get("host");
   tuneProcess();
@@ -43,7 +41,7 @@ export async function runServe(io: CliIo, values: ReadonlyMap<string, string>): 
     logger: await io.createLogger(start.config.telemetry?.logLevel ?? "info"),
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),
-    gatewayOptions: { defaultDataDir: DEFAULT_DATA_DIR, ...(dataDir === undefined ? {} : { dataDir }) },
+    gatewayOptions: { defaultDataDir: STANDALONE_DATA_DIR, ...(dataDir === undefined ? {} : { dataDir }) },
   });
   io.stdout.write(`dragoman listens on ${running.url}\n${start.notes.map((note) => `${note}\n`).join("")}`);
   await io.untilStopped();
