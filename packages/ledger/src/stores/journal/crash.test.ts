@@ -11,7 +11,7 @@ import { recoverIncarnation } from "./recovery.ts";
 
 const REQUESTS = 14;
 /** Files of two or three requests. */
-const SETTINGS = { maxSegmentBytes: 4_000, ingestDelayMs: 10 } as const;
+const SETTINGS = { maxSegmentBytes: 2_000, ingestDelayMs: 10 } as const;
 
 /** What became known outside before the process died. */
 interface Outside {

@@ -58,8 +58,8 @@ export class JournalRecorder implements LedgerRecorder {
     return this.#guard.refusal ?? this.otherRefusal?.() ?? null;
   }
 
-  hold(hold: RecordedHold): void {
-    this.#writer.hold(hold);
+  hold({ requestId, atMs }: RecordedHold): void {
+    this.#writer.hold(requestId, atMs);
     this.#expectFlush();
   }
 

@@ -3,10 +3,11 @@
  * line is written, and the next one begins with all attempts that are open, so that a file can go as soon as its own entries are
  * booked; a line that is written is never written in parts with others between.
  */
-import type { LedgerEntry, RecordedHold } from "../../entries/index.ts";
+import type { LedgerEntry } from "../../entries/index.ts";
 import type { GrowingFile, JournalFiles } from "./journal-files.ts";
 import { LINE_OVERHEAD, LineBuffer } from "./line-buffer.ts";
-import { closeJson, entryJson, holdJson, startJson } from "./line-json.ts";
+import { closeJson, entryJson, haveSameNames, holdJson, namesJson, startJson } from "./line-json.ts";
+import { NameMemo } from "./name-memo.ts";
 import { segmentName } from "./segment-names.ts";
 
 /** Settings of a writer. */
@@ -30,6 +31,13 @@ export interface WrittenSegment {
   isClosed: boolean;
 }
 
+/** An attempt without an entry. Its line is kept for the files to come, its names for its entry. */
+interface OpenAttempt {
+  readonly provisional: LedgerEntry;
+  readonly names: string;
+  readonly json: string;
+}
+
 /** Lines that found no room. */
 export interface DroppedLines {
   entries: number;
@@ -44,11 +52,15 @@ export class JournalWriter {
   readonly incarnation: string;
   readonly #files: JournalFiles;
   readonly #options: WriterOptions;
+  readonly #memo: NameMemo = new NameMemo();
   readonly #pending: LineBuffer = new LineBuffer();
-  /** Lines of the attempts that have no entry. */
-  readonly #open = new Map<string, string>();
+  /** The attempts that have no entry. */
+  readonly #open = new Map<string, OpenAttempt>();
   /** Open attempts whose line found no room. */
   readonly #unwritten = new Set<string>();
+  /** Reservations since the last flush, with their times, and earlier ones; none of them has made an attempt. */
+  readonly #newHolds = new Map<string, number>();
+  readonly #holds = new Set<string>();
   readonly #segments: WrittenSegment[] = [];
   readonly #dropped: DroppedLines = { entries: 0, others: 0 };
   /** Files that are left but not known to survive a loss of power. */
@@ -106,31 +118,41 @@ export class JournalWriter {
     return this.#dropped;
   }
 
-  hold(hold: RecordedHold): void {
-    this.#pushOther(holdJson(hold));
+  /** Becomes a line if no attempt of the request comes before the next flush: an attempt says it, too. */
+  hold(requestId: string, atMs: number): void {
+    this.#newHolds.set(requestId, atMs);
   }
 
+  /** Becomes a line if its hold did, and no attempt came. */
   close(requestId: string, atMs: number): void {
-    this.#pushOther(closeJson(requestId, atMs));
+    if (this.#newHolds.delete(requestId)) return;
+    if (this.#holds.size > 0 && this.#holds.delete(requestId)) this.#pushOther(closeJson(requestId, atMs));
   }
 
   attempt(provisional: LedgerEntry): void {
-    const json = entryJson("attempt", provisional);
-    this.#open.set(provisional.id, json);
+    const { requestId } = provisional;
+    if (this.#newHolds.size > 0) this.#newHolds.delete(requestId);
+    if (this.#holds.size > 0) this.#holds.delete(requestId);
+    const names = namesJson(provisional, this.#memo);
+    const json = entryJson("attempt", provisional, names, this.#memo);
+    this.#open.set(provisional.id, { provisional, names, json });
     if (this.#hasRoom(json)) this.#pending.push(json);
     else this.#unwritten.add(provisional.id);
   }
 
   entry(entry: LedgerEntry): void {
-    this.#open.delete(entry.id);
-    this.#unwritten.delete(entry.id);
-    const json = entryJson("entry", entry);
+    const attempt = this.#open.get(entry.id);
+    if (attempt !== undefined) this.#forgetAttempt(entry.id);
+    const isSame = attempt !== undefined && haveSameNames(attempt.provisional, entry);
+    const names = isSame ? attempt.names : namesJson(entry, this.#memo);
+    const json = entryJson("entry", entry, names, this.#memo);
     if (this.#hasRoom(json)) this.#pending.push(json);
     else this.#dropped.entries += 1;
   }
 
   /** Writes everything that is pending. Throws what the file system throws; what it took is not written again. */
   flush(): void {
+    if (this.#newHolds.size > 0) this.#pushHolds();
     if (this.#pending.byteLength === 0 && this.#unwritten.size === 0 && !this.#isSuspect) return;
     this.#writePending();
     if (this.#unwritten.size > 0) this.#writeUnwritten();
@@ -166,9 +188,22 @@ export class JournalWriter {
     this.#left = [];
   }
 
+  #pushHolds(): void {
+    for (const [requestId, atMs] of this.#newHolds) {
+      this.#holds.add(requestId);
+      this.#pushOther(holdJson(requestId, atMs));
+    }
+    this.#newHolds.clear();
+  }
+
   #pushOther(json: string): void {
     if (this.#hasRoom(json)) this.#pending.push(json);
     else this.#dropped.others += 1;
+  }
+
+  #forgetAttempt(id: string): void {
+    this.#open.delete(id);
+    if (this.#unwritten.size > 0) this.#unwritten.delete(id);
   }
 
   #hasRoom(json: string): boolean {
@@ -207,7 +242,7 @@ export class JournalWriter {
   }
 
   #writeUnwritten(): void {
-    for (const id of this.#unwritten) this.#pending.push(this.#open.get(id) as string);
+    for (const id of this.#unwritten) this.#pending.push((this.#open.get(id) as OpenAttempt).json);
     this.#unwritten.clear();
     this.#writePending();
   }
@@ -239,7 +274,7 @@ export class JournalWriter {
     const segment: WrittenSegment = { name, base, byteLength: 0, isClosed: false };
     try {
       const lines = new LineBuffer();
-      for (const json of this.#open.values()) lines.push(json);
+      for (const { json } of this.#open.values()) lines.push(json);
       lines.push(startJson(this.incarnation, number, this.#open.size));
       lines.drain((bytes, start, end) => {
         const written = file.write(bytes, start, end, segment.byteLength);

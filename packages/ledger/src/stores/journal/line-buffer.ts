@@ -14,11 +14,16 @@ const SPACE = 0x20;
 const LINE_FEED = 0x0a;
 const DIGITS: Uint8Array = Buffer.from("0123456789abcdef");
 
+/** What `write` does for this encoding, without its search for it. Every Node has it, its types do not. */
+interface LineBytes extends Buffer {
+  latin1Write(text: string, offset: number, length: number): number;
+}
+
 /** Takes `bytes[start, end)` or a first part of it, and tells how many it took. */
 export type ByteTaker = (bytes: Uint8Array, start: number, end: number) => number;
 
 export class LineBuffer {
-  #bytes: Buffer = Buffer.allocUnsafe(INITIAL_BYTES);
+  #bytes: LineBytes = allocate(INITIAL_BYTES);
   #start = 0;
   #end = 0;
 
@@ -35,7 +40,7 @@ export class LineBuffer {
     const jsonAt = from + 9;
     const after = jsonAt + length;
     const bytes = this.#bytes;
-    bytes.write(json, jsonAt, length, "latin1");
+    bytes.latin1Write(json, jsonAt, length);
     writeHex(bytes, from, crc32(bytes.subarray(jsonAt, after)));
     bytes[jsonAt - 1] = SPACE;
     bytes[after] = LINE_FEED;
@@ -47,21 +52,23 @@ export class LineBuffer {
     while (this.#start < this.#end) this.#start += take(this.#bytes, this.#start, this.#end);
     this.#start = 0;
     this.#end = 0;
-    if (this.#bytes.byteLength > KEPT_BYTES) this.#bytes = Buffer.allocUnsafe(INITIAL_BYTES);
+    if (this.#bytes.byteLength > KEPT_BYTES) this.#bytes = allocate(INITIAL_BYTES);
   }
 
   #reserve(length: number): void {
     if (this.#end + length <= this.#bytes.byteLength) return;
     const needed = this.byteLength + length;
     const target =
-      needed <= this.#bytes.byteLength / 2
-        ? this.#bytes
-        : Buffer.allocUnsafe(Math.max(needed, this.#bytes.byteLength * 2));
+      needed <= this.#bytes.byteLength / 2 ? this.#bytes : allocate(Math.max(needed, this.#bytes.byteLength * 2));
     this.#bytes.copy(target, 0, this.#start, this.#end);
     this.#end -= this.#start;
     this.#start = 0;
     this.#bytes = target;
   }
+}
+
+function allocate(length: number): LineBytes {
+  return Buffer.allocUnsafe(length) as LineBytes;
 }
 
 function writeHex(bytes: Uint8Array, at: number, value: number): void {

@@ -2,9 +2,12 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import type { EntryUsage, LedgerEntry } from "../../entries/index.ts";
-import { entry, hold } from "./fixtures/journal-rig.ts";
+import { entry, lineOfEntry } from "./fixtures/journal-rig.ts";
 import { LineBuffer } from "./line-buffer.ts";
-import { closeJson, entryJson, holdJson, startJson } from "./line-json.ts";
+import { closeJson, haveSameNames, holdJson, namesJson, startJson } from "./line-json.ts";
+import { parseLine } from "./line-reading.ts";
+import { NameMemo, quoteText } from "./name-memo.ts";
+import type { JournalLine } from "./segment-reader.ts";
 
 const name = fc.oneof(
   fc.string(),
@@ -61,20 +64,45 @@ const ledgerEntry: fc.Arbitrary<LedgerEntry> = fc.record<LedgerEntry>({
   providerDialect: maybe(name),
 });
 
+/** A line as a reader hands it on. */
+function lineOf(json: string): JournalLine {
+  const kind = (JSON.parse(json) as { k: JournalLine["kind"] }).k;
+  return { kind, json: Buffer.from(json), offset: 0, end: json.length };
+}
+
+const NAMES: readonly (keyof LedgerEntry)[] = Object.keys(
+  JSON.parse(
+    `{${namesJson(entry("r", { owner: "o", endUser: "u", clientDialect: "c" }), new NameMemo()).slice(1)}}`,
+  ) as object,
+) as (keyof LedgerEntry)[];
+
 describe("JSON of lines", () => {
   it("holds every member of an entry, whatever its names are made of, in ASCII on one line", () => {
     fc.assert(
       fc.property(ledgerEntry, fc.constantFrom("entry", "attempt"), (value, kind) => {
-        const json = entryJson(kind as "entry" | "attempt", value);
+        const json = lineOfEntry(kind as "entry" | "attempt", value);
         expect(json).toMatch(/^[\x20-\x7e]*$/);
-        expect(JSON.parse(json)).toEqual({ k: kind, ...value });
+        expect(parseLine(lineOf(json))).toEqual({ k: kind, entry: value });
       }),
       { numRuns: 2_000 },
     );
   });
 
+  it("has the same names for an attempt and its entry where they are told to be the same", () => {
+    fc.assert(
+      fc.property(ledgerEntry, ledgerEntry, fc.subarray(NAMES as (keyof LedgerEntry)[]), (one, other, differing) => {
+        const changed = Object.fromEntries(differing.map((member) => [member, other[member]]));
+        const entry = { ...other, ...Object.fromEntries(NAMES.map((member) => [member, one[member]])), ...changed };
+        const isSame = haveSameNames(one, entry);
+        const memo = new NameMemo();
+        expect(isSame && namesJson(one, memo) !== namesJson(entry, memo)).toBe(false);
+        expect(isSame || differing.length > 0).toBe(true);
+      }),
+    );
+  });
+
   const rows = [
-    { name: "a hold", json: holdJson(hold("r\n1")), expected: { k: "hold", ...hold("r\n1") } },
+    { name: "a hold", json: holdJson("r\n1", 5), expected: { k: "hold", requestId: "r\n1", atMs: 5 } },
     { name: "a close", json: closeJson('r"1', 12), expected: { k: "close", requestId: 'r"1', atMs: 12 } },
     {
       name: "a start",
@@ -84,6 +112,15 @@ describe("JSON of lines", () => {
   ];
   it.each(rows)("holds every member of $name", ({ json, expected }) => {
     expect(JSON.parse(json)).toEqual(expected);
+  });
+});
+
+describe("NameMemo", () => {
+  it("says what a text is in JSON, also after more names than it keeps", () => {
+    const memo = new NameMemo();
+    const names = [...Array.from({ length: 2_500 }, (_, index) => `name "${index}"`), "x".repeat(300), "ü"];
+    for (const each of [...names, ...names.toReversed()]) expect(memo.quote(each)).toBe(quoteText(each));
+    expect(JSON.parse(memo.quote('"ü\ud800'))).toBe('"ü\ud800');
   });
 });
 
@@ -145,7 +182,7 @@ describe("LineBuffer", () => {
 
   it("moves what waits to the front instead of growing for ever", () => {
     const buffer = new LineBuffer();
-    const json = entryJson("entry", entry("r"));
+    const json = lineOfEntry("entry", entry("r"));
     for (let index = 0; index < 5_000; index += 1) {
       buffer.push(json);
       let isFirst = true;

@@ -1,5 +1,5 @@
 /** What lines say. A checksum vouches for their bytes, so that only a later format can surprise here. */
-import type { LedgerEntry } from "../../entries/index.ts";
+import type { EntryUsage, LedgerEntry } from "../../entries/index.ts";
 import type { JournalLine } from "./segment-reader.ts";
 
 /** A line, parsed; null where it is no JSON of its kind. */
@@ -20,10 +20,39 @@ export function parseLine({ kind, json }: JournalLine): JournalRecord | null {
     case "attempt":
     case "entry": {
       if (typeof value["id"] !== "string") return null;
-      const { k: _, ...entry } = value;
-      return { k: kind, entry: entry as unknown as LedgerEntry };
+      return { k: kind, entry: entryOf(value) };
     }
   }
+}
+
+/** What is null has no member in a line. */
+const NULL_MEMBERS = {
+  adjusts: null,
+  usage: null,
+  priceId: null,
+  costNanoUsd: null,
+  owner: null,
+  endUser: null,
+  provider: null,
+  upstreamRequestId: null,
+  generation: null,
+  clientDialect: null,
+  providerDialect: null,
+} as const satisfies Partial<LedgerEntry>;
+const NULL_COUNTS = {
+  cacheRead: null,
+  cacheWrite: null,
+  cacheWriteByTtl: null,
+  inputAudio: null,
+  inputImage: null,
+  reasoning: null,
+  outputAudio: null,
+  serverTools: null,
+} as const satisfies Partial<EntryUsage>;
+
+function entryOf({ k: _, usage, ...members }: Record<string, unknown>): LedgerEntry {
+  const counts = typeof usage === "object" && usage !== null ? { ...NULL_COUNTS, ...usage } : null;
+  return { ...NULL_MEMBERS, ...members, usage: counts } as unknown as LedgerEntry;
 }
 
 function parseObject(json: Uint8Array): Record<string, unknown> | null {

@@ -37,6 +37,27 @@ describe("a journal", () => {
     expect(journal.status()).toMatchObject({ bookedEntries: 2, openAttempts: 0, lag: { bytes: 0, ms: 0 } });
   });
 
+  it("writes a reservation down when no attempt of it came in the turn, and its end when none came at all", async () => {
+    const rig = new JournalRig();
+    const journal = await rig.open();
+    const kinds = (): readonly string[] =>
+      [...rig.disk.text().matchAll(/"k":"(\w+)"/g)].map(([, kind]) => kind as string);
+    record(journal, "r1");
+    record(journal, "r2", "hold");
+    journal.recorder.hold(hold("r3"));
+    journal.recorder.close("r3", 0);
+    await rig.settle();
+    expect(kinds()).toEqual(["start", "attempt", "entry", "hold"]);
+    journal.recorder.close("r2", 0);
+    journal.recorder.hold(hold("r4"));
+    await rig.settle();
+    journal.recorder.attempt(provisional("r4"));
+    journal.recorder.append(entry("r4"));
+    journal.recorder.close("r4", 0);
+    await rig.settle();
+    expect(kinds().slice(4)).toEqual(["close", "hold", "attempt", "entry"]);
+  });
+
   it("leaves no file, progress or timer when it is closed with nothing open", async () => {
     const rig = new JournalRig();
     const journal = await rig.open();

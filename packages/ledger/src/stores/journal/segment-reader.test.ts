@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { entry, hold, provisional } from "./fixtures/journal-rig.ts";
+import { entry, lineOfEntry, provisional } from "./fixtures/journal-rig.ts";
 import type { ReadableFile } from "./journal-files.ts";
 import { LineBuffer } from "./line-buffer.ts";
-import { closeJson, entryJson, holdJson, startJson } from "./line-json.ts";
+import { closeJson, holdJson, startJson } from "./line-json.ts";
 import { parseLine } from "./line-reading.ts";
 import { SegmentReader, type BadLine } from "./segment-reader.ts";
 
@@ -55,9 +55,9 @@ async function readAll(
 
 const LINES = [
   startJson("i", 1, 0),
-  holdJson(hold("r1")),
-  entryJson("attempt", provisional("r1")),
-  entryJson("entry", entry("r1", { tags: ["ü"] })),
+  holdJson("r1", 1),
+  lineOfEntry("attempt", provisional("r1")),
+  lineOfEntry("entry", entry("r1", { tags: ["ü"] })),
   closeJson("r1", 1),
 ];
 
@@ -172,10 +172,10 @@ describe("parseLine", () => {
     { name: "a hold without request", input: line("hold", '{"k":"hold"}'), expected: null },
     {
       name: "an entry",
-      input: line("entry", entryJson("entry", entry("r1"))),
+      input: line("entry", lineOfEntry("entry", entry("r1"))),
       expected: { k: "entry", entry: entry("r1") },
     },
-    { name: "a hold", input: line("hold", holdJson(hold("r1"))), expected: { k: "hold", requestId: "r1" } },
+    { name: "a hold", input: line("hold", holdJson("r1", 1)), expected: { k: "hold", requestId: "r1" } },
     { name: "a start", input: line("start", startJson("i", 1, 0)), expected: { k: "start", format: 1 } },
   ];
   it.each(rows)("reads $name", ({ input, expected }) => {
