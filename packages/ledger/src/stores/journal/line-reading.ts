@@ -50,7 +50,8 @@ const NULL_COUNTS = {
   serverTools: null,
 } as const satisfies Partial<EntryUsage>;
 
-function entryOf({ k: _, usage, ...members }: Record<string, unknown>): LedgerEntry {
+function entryOf(value: Record<string, unknown>): LedgerEntry {
+  const { k: _, usage, ...members } = value;
   const counts = typeof usage === "object" && usage !== null ? { ...NULL_COUNTS, ...usage } : null;
   return { ...NULL_MEMBERS, ...members, usage: counts } as unknown as LedgerEntry;
 }
