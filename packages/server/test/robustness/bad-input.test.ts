@@ -339,13 +339,13 @@ describe("numbers and spellings that a parser would change", () => {
 
 describe("routes that belong to no dialect", () => {
   it.each([
-    ["/healthz", '{"status":"ok"}'],
-    ["/readyz", '{"status":"ready","generation":1}'],
+    ["/healthz", /^\{"status":"ok"\}$/],
+    ["/readyz", /^\{"status":"ready","generation":1[,}]/],
   ])("GET %s needs no key and keeps the connection", async (path, body) => {
     const client = await RawClient.open(gateway.url);
     for (const nth of [1, 2]) {
       client.send(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`);
-      expect(await client.answer(nth)).toMatchObject({ status: 200, body });
+      expect(await client.answer(nth)).toMatchObject({ status: 200, body: expect.stringMatching(body) as unknown });
     }
     client.destroy();
   });
