@@ -9,6 +9,7 @@ import { pathToFileURL } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 
 import type { LedgerEntry, LedgerStore } from "../../src/index.ts";
+import { openSqliteStore } from "../../src/sqlite/index.ts";
 import type { Migration } from "../../src/stores/sql/migrations.ts";
 import { entry } from "./sample-entries.ts";
 import { OpenStores, SQL_KINDS } from "./store-kinds.ts";
@@ -113,22 +114,25 @@ describe.each(SQL_KINDS)("$name", (kind) => {
 
 describe("processes that open one SQLite file", () => {
   const folders: string[] = [];
-  afterEach(() => {
+  const opened = new OpenStores();
+  afterEach(async () => {
+    await opened.clear();
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
   });
 
-  it("at the same moment all find it whole", async () => {
+  it("at the same moment all find it whole, and write in turns", async () => {
     const folder = mkdtempSync(join(tmpdir(), "dragoman-store-"));
     folders.push(folder);
     const file = join(folder, "data", "ledger.db");
     const module = pathToFileURL(join(import.meta.dirname, "../../src/sqlite/index.ts")).href;
+    // Loaded before the start, so that opening is what coincides.
     const script =
-      `process.once("message", async () => {` +
       `const { openSqliteStore } = await import(${JSON.stringify(module)});` +
+      `process.once("message", async () => {` +
       `const store = await openSqliteStore({ file: ${JSON.stringify(file)} });` +
-      `await store.keys.putOwner({ id: String(process.pid), limits: [], eachKey: [] });` +
-      `process.send((await store.keys.load()).owners.some(({ id }) => id === String(process.pid)));` +
-      `process.disconnect(); }); process.send("ready");`;
+      `for (let number = 0; number < 20; number += 1)` +
+      `await store.keys.putOwner({ id: process.pid + "/" + number, limits: [], eachKey: [] });` +
+      `await store.close(); process.send("done"); process.disconnect(); }); process.send("ready");`;
     const children = Array.from({ length: 4 }, () =>
       spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", script], {
         stdio: ["ignore", "inherit", "inherit", "ipc"],
@@ -137,6 +141,8 @@ describe("processes that open one SQLite file", () => {
     await Promise.all(children.map((child) => once(child, "message")));
     const answers = children.map((child) => once(child, "message"));
     for (const child of children) child.send("go");
-    expect((await Promise.all(answers)).flat().filter((answer) => answer === true)).toHaveLength(4);
+    expect((await Promise.all(answers)).map(([answer]) => answer as unknown)).toEqual(children.map(() => "done"));
+    const store = opened.keep(await openSqliteStore({ file }));
+    expect(await store.keys.load()).toMatchObject({ revision: 80, owners: { length: 80 } });
   });
 });

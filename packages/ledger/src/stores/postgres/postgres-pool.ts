@@ -52,12 +52,12 @@ const MAX_TRIES = 4;
 /** The longest a step of the schema may take, and the wait for another process that takes it. */
 const MIGRATION_TIMEOUT_MS = 600_000;
 
-/** How a transaction begins. */
+/** How a transaction begins. What the database has for a default does not matter: who waited for a lock has to see what came before. */
 const BEGINNINGS = {
-  write: "BEGIN",
+  write: "BEGIN ISOLATION LEVEL READ COMMITTED",
   /** All statements see the same moment. */
   read: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-  migrate: "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0",
+  migrate: "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0",
 } as const;
 
 /** A pool with its guard. */
