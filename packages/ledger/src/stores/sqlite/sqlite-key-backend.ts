@@ -15,19 +15,22 @@ import type { SqlRow, SqlValue } from "../sql/entry-columns.ts";
 import { indexedText } from "../sql/stored-text.ts";
 import { readRows, type SqliteDatabase } from "./sqlite-driver.ts";
 
-/** Runs work on the open database, in a transaction, and turns what the driver throws into store failures. */
+/** Runs work on the open database, and turns what the driver throws into store failures. */
 export type SqliteWork = <Value>(action: string, work: (database: SqliteDatabase) => Value) => Promise<Value>;
 
 /** Keeps keys and owners in a file. */
 export class SqliteKeyBackend implements KeyBackend {
+  readonly #read: SqliteWork;
   readonly #transact: SqliteWork;
 
-  constructor(transact: SqliteWork) {
+  /** `transact` runs its work in a transaction, `read` without a lock: for one statement. */
+  constructor(read: SqliteWork, transact: SqliteWork) {
+    this.#read = read;
     this.#transact = transact;
   }
 
   revision(): Promise<number> {
-    return this.#transact("read the revision of its keys", readRevision);
+    return this.#read("read the revision of its keys", readRevision);
   }
 
   load(): Promise<KeyDirectory> {

@@ -16,7 +16,7 @@ import { requireWholeNumbers } from "../whole-numbers.ts";
 import { SQLITE_DIALECT } from "./sqlite-dialect.ts";
 import { findSqliteDriver, readRows, type SqliteDatabase, type SqliteDriverName } from "./sqlite-driver.ts";
 import { inTransaction, openSqliteFile } from "./sqlite-file.ts";
-import { SqliteKeyBackend } from "./sqlite-key-backend.ts";
+import { SqliteKeyBackend, type SqliteWork } from "./sqlite-key-backend.ts";
 import { SQLITE_MIGRATIONS } from "./sqlite-schema.ts";
 
 /** How a SQLite store is opened. */
@@ -64,9 +64,9 @@ class SqliteStore implements LedgerStore {
 
   constructor(database: SqliteDatabase) {
     this.#database = database;
-    this.keys = new KeyDesk(
-      new SqliteKeyBackend((action, work) => this.#run(action, (opened) => inTransaction(opened, () => work(opened)))),
-    );
+    const run: SqliteWork = (action, work) => this.#run(action, work);
+    const transact: SqliteWork = (action, work) => run(action, (opened) => inTransaction(opened, () => work(opened)));
+    this.keys = new KeyDesk(new SqliteKeyBackend(run, transact));
   }
 
   async ingest({ entries, progress }: IngestBatch): Promise<void> {
