@@ -104,7 +104,8 @@ class RunningService implements OwnService {
     await this.#endWatchdog(true);
     const command = this.#recipe.command(join(this.#folder, "data"), this.#port);
     const words = ["-c", WATCHDOG, "watchdog", this.#folder, ...command];
-    const watchdog = spawn("/bin/sh", words, this.#recipe.user ?? {});
+    // In a group of its own, where no signal to the tests (Ctrl-C) ends it before it has ended the server.
+    const watchdog = spawn("/bin/sh", words, { detached: true, ...this.#recipe.user });
     this.#watchdog = watchdog;
     watchdog.stdin.on("error", () => {
       // It is gone already, which is what closing its input is for.

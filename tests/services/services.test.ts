@@ -1,7 +1,10 @@
 // The servers that other tests rely on: they answer, survive a crash, fall silent when told, and end with whoever started them.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { createConnection } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
@@ -57,11 +60,18 @@ describe.each(ROWS)("$name", ({ service, request, answer }) => {
   });
 });
 
-it.skipIf(!valkey?.startOwn)("a server ends when whoever started it is killed", async () => {
+it.skipIf(!valkey?.startOwn).each([
+  { name: "is killed", signal: "SIGKILL", isGroup: false },
+  { name: "is interrupted with its whole process group", signal: "SIGINT", isGroup: true },
+] as const)("a server and its folder end when whoever started it $name", async ({ signal, isGroup }) => {
   const script = fileURLToPath(new URL("with-services.ts", import.meta.url));
   const environment = { ...process.env, DRAGOMAN_TEST_POSTGRES_URL: "none" };
   delete (environment as Record<string, string | undefined>)["DRAGOMAN_TEST_VALKEY_URL"];
-  const child = spawn(process.execPath, ["--import", "tsx", script, "cat"], { env: environment });
+  const folder = mkdtempSync(join(tmpdir(), "dragoman-services-"));
+  const child = spawn(process.execPath, ["--import", "tsx", script, "cat"], {
+    env: { ...environment, TMPDIR: folder },
+    detached: isGroup,
+  });
   let url = "";
   for await (const line of createInterface(child.stdout))
     if (line.startsWith("DRAGOMAN_TEST_VALKEY_URL=")) {
@@ -72,7 +82,11 @@ it.skipIf(!valkey?.startOwn)("a server ends when whoever started it is killed", 
   const socket = createConnection(Number(port), hostname);
   await once(socket, "connect");
   const closed = once(socket.resume(), "close");
-  child.kill("SIGKILL");
-  await closed;
+  const ended = once(child, "exit");
+  process.kill(isGroup ? -child.pid! : child.pid!, signal);
+  await Promise.all([closed, ended]);
   expect(await ask(url, Buffer.from("PING\r\n"))).toBe("");
+  // The watchdog removes the folder last, when nobody is left to wait for it.
+  while (readdirSync(folder).some((name) => name.startsWith("dragoman-service-"))) await new Promise(setImmediate);
+  rmSync(folder, { recursive: true });
 });
