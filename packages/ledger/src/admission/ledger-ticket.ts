@@ -31,6 +31,8 @@ import { provisionalEntry, unsettled, type OpenAttempt } from "./open-attempt.ts
 
 type TicketState = "open" | "held" | "attempting" | "closed";
 
+const NO_STANDINGS: readonly LimitStanding[] = [];
+
 const NO_TARGET: AttemptTarget = { upstreamModel: "" };
 
 /** A ticket of a ledger. */
@@ -109,6 +111,7 @@ export class LedgerTicket implements Ticket {
   }
 
   limitStandings(): readonly LimitStanding[] {
+    if (this.#accounts.size === 0) return NO_STANDINGS;
     return limitStandings(this.#accounts.ofCaller(), this.#desk.clock.nowMs());
   }
 
