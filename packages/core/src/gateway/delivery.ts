@@ -79,7 +79,11 @@ export class Delivery {
     if (this.#state !== "open" || this.#isEnding) return;
     this.#isEnding = true;
     const sealing = this.#host.sealing();
-    this.#relay.whenEmpty(() => this.#whenSealed(sealing, () => this.#finish(null, false)));
+    this.#relay.whenEmpty(() => {
+      if (!this.isOpen) return;
+      if (sealing === null) this.#finish(null, false);
+      else this.#whenSealed(sealing, () => this.#finish(null, false));
+    });
   }
 
   /** A whole answer in one call; the connection is closed after it when `closeConnection`. */
@@ -90,11 +94,8 @@ export class Delivery {
     // From here on nothing else can become the answer, though its head may have to wait as well.
     this.#state = "open";
     this.#isEnding = true;
-    this.#whenSealed(sealing, () => {
-      this.#responder.head(status, headers);
-      // The connection may be found lost while the head is written.
-      if (this.isOpen) this.#finish(body, closeConnection);
-    });
+    if (sealing === null) this.#writeWhole(status, headers, body, closeConnection);
+    else this.#whenSealed(sealing, () => this.#writeWhole(status, headers, body, closeConnection));
   }
 
   /** Breaks the transfer: the client must not take what it has for a whole answer. */
@@ -113,6 +114,12 @@ export class Delivery {
     this.#lose();
   }
 
+  #writeWhole(status: number, headers: HeaderList, body: Uint8Array, closeConnection: boolean): void {
+    this.#responder.head(status, headers);
+    // The connection may be found lost while the head is written.
+    if (this.isOpen) this.#finish(body, closeConnection);
+  }
+
   #finish(body: Uint8Array | null, closeConnection: boolean): void {
     this.#state = "ended";
     this.#responder.end(body, closeConnection);
@@ -120,11 +127,7 @@ export class Delivery {
   }
 
   /** Goes on when what the end waits for is there, unless the client has left or the answer was broken off meanwhile. */
-  #whenSealed(sealing: Promise<boolean> | null, goOn: () => void): void {
-    if (sealing === null) {
-      if (this.isOpen) goOn();
-      return;
-    }
+  #whenSealed(sealing: Promise<boolean>, goOn: () => void): void {
     void sealing.then((isKept) => {
       if (!this.isOpen) return;
       if (isKept) goOn();
