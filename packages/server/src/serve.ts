@@ -3,6 +3,7 @@ import { BodyPool, type ConfigFolder, type GatewayConfig, type Logger, type Secr
 
 import { createGateway, type CreateGatewayOptions, type Gateway } from "./create-gateway.ts";
 import { createHttpServer } from "./http/index.ts";
+import { logAlerts } from "./telemetry/alert-log.ts";
 import { logOutcomes } from "./telemetry/request-log.ts";
 import { createWireServer } from "./wire-server/index.ts";
 
@@ -51,6 +52,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { server, telemetry } = gateway.snapshot;
   if (options.logger !== undefined && telemetry.requestLog) logOutcomes(gateway, options.logger);
   const { logger } = options;
+  if (logger !== undefined) logAlerts(gateway, logger);
   const createServer = (options.frontEnd ?? server.frontEnd) === "node" ? createHttpServer : createWireServer;
   const http = createServer({
     handle: (request, responder) => gateway.handle(request, responder),

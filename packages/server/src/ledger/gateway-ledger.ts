@@ -56,16 +56,27 @@ export async function openGatewayLedger(options: GatewayLedgerOptions): Promise<
     openLedgerStore(plan.store, { dataDir: plan.dataDir, isStrict: plan.durability === "strict" }),
   );
   await openStore(plan, store);
-  const counters = await openCounters(options.snapshot.counters, options);
-  const ledger =
-    plan.durability === "memory"
-      ? new GatewayLedger(options, { store, counters, folder: null, journal: null })
-      : await openWithJournal(options, plan, { store, counters });
+  const ledger = await openOver(options, plan, store);
+  const { counters } = options.snapshot;
   if (plan.store.kind === "memory") return ledger;
   await ledger.watchKeys(options);
   // What several processes count together outlives each of them.
-  if (counters === null) await waitFor(ledger.restore(options), RECOVERY_WAIT_MS);
+  if (counters.kind === "local") await waitFor(ledger.restore(options), RECOVERY_WAIT_MS);
   return ledger;
+}
+
+/** Opens counters and journal over a store; what is open already is closed when that fails. */
+async function openOver(options: GatewayLedgerOptions, plan: LedgerPlan, store: LateStore): Promise<GatewayLedger> {
+  const counters = await openCounters(options.snapshot.counters, options);
+  try {
+    return plan.durability === "memory"
+      ? new GatewayLedger(options, { store, counters, folder: null, journal: null })
+      : await openWithJournal(options, plan, { store, counters });
+  } catch (error) {
+    await counters?.close();
+    await store.close();
+    throw error;
+  }
 }
 
 /** A file that cannot be opened is a mistake; a database that cannot be reached may be back in a minute, and who needs it says so. */

@@ -107,6 +107,10 @@ describe("a gateway's ledger", () => {
     stage.gateway.events.on("alert", ({ kind, scope, id }) => void alerts.push(`${kind} ${scope} ${id}`));
     for (const expected of [200, 200, 429, 429]) expect(await stage.ask()).toBe(expected);
     expect(alerts).toEqual(["soft owner team", "hard owner team"]);
+    expect(stage.log.filter(({ level }) => level === "warn").map(({ message }) => message)).toEqual([
+      "50 % of a limit are used up",
+      "a limit refuses calls until its window ends",
+    ]);
   });
 
   it("keeps its folder to itself, and gives it back", async () => {
