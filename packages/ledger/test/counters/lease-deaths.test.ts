@@ -5,26 +5,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
-import type { Clock } from "@dragoman/core";
 import { describe, expect, it } from "vitest";
 
 import { LeaseBank, MemoryLedgerStore, serveLeases, spendsOfEntry, type LedgerEntry } from "../../src/index.ts";
 import { openDataFolder, openJournal } from "../../src/journal/index.ts";
 import { TestChild } from "./child-process.ts";
+import { channelTo, REAL_CLOCK as clock } from "./lease-wiring.ts";
 
 const DEATHS = Number(process.env["DRAGOMAN_DEATHS"] ?? 4);
 const LONGEST_LIFE_MS = 250;
 const TIME_LIMIT_MS = 60_000 + DEATHS * 5_000;
 const LIMIT = "owner\nteam\ntokens\nday";
 
-const clock: Clock = {
-  nowMs: () => Date.now(),
-  monotonicMs: () => performance.now(),
-  schedule: (delayMs, run) => {
-    const timer = setTimeout(run, delayMs);
-    return { cancel: () => clearTimeout(timer) };
-  },
-};
 const logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const isReady = (message: unknown): message is { readonly kind: "ready"; readonly incarnation: string } =>
   (message as { readonly kind: string }).kind === "ready";
@@ -49,14 +41,7 @@ describe("workers that are killed while they lease", () => {
       for (let death = 1; death <= DEATHS; death += 1) {
         const worker = `worker-${death}`;
         const child = new TestChild("journalled-holder.ts", `${path}\n${worker}`);
-        serveLeases(bank, worker, {
-          send: (message) => void child.process.send({ kind: "lease", message }),
-          onMessage: (listener) =>
-            void child.process.on("message", (raw: { readonly kind: string; readonly message?: unknown }) => {
-              if (raw.kind === "lease") listener(raw.message);
-            }),
-          onClose: (listener) => void child.process.on("exit", listener),
-        });
+        serveLeases(bank, worker, channelTo(child.process));
         const { incarnation } = await child.next(isReady);
         await pause(Math.random() * LONGEST_LIFE_MS);
         await child.kill();

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 
 import { LeaseBank, serveLeases, spendsOfEntry, type LedgerEntry } from "../../src/index.ts";
 import { TestChild } from "./child-process.ts";
+import { channelTo, REAL_CLOCK } from "./lease-wiring.ts";
 
 const children: TestChild[] = [];
 afterEach(async () => {
@@ -22,24 +23,9 @@ describe("a worker that is killed", () => {
   it("has its unused lease out until its account is settled, and back once after", async () => {
     const child = new TestChild("holder.ts");
     children.push(child);
-    const bank = new LeaseBank({
-      clock: {
-        nowMs: () => Date.now(),
-        schedule: (delayMs, run) => {
-          const timer = setTimeout(run, delayMs);
-          return { cancel: () => clearTimeout(timer) };
-        },
-      },
-    });
+    const bank = new LeaseBank({ clock: REAL_CLOCK });
     const { process: worker } = child;
-    serveLeases(bank, "worker 1", {
-      send: (message) => void worker.send({ kind: "lease", message }),
-      onMessage: (listener) =>
-        void worker.on("message", (raw: { readonly kind: string; readonly message?: unknown }) => {
-          if (raw.kind === "lease") listener(raw.message);
-        }),
-      onClose: (listener) => void worker.on("exit", listener),
-    });
+    serveLeases(bank, "worker 1", channelTo(worker));
     await child.next(isKind("ready"));
     worker.send({ kind: "spend", calls: 5 });
     await child.next(isKind("spent"));

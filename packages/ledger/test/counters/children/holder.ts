@@ -6,30 +6,18 @@ import {
   LeaseHolder,
   PriceBook,
 } from "../../../src/index.ts";
+import { channelToParent, REAL_CLOCK } from "../lease-wiring.ts";
 
 /** What the parent sends beside the messages of leases. */
 export type HolderOrder = { readonly kind: "spend"; readonly calls: number };
 
 const admission = createLedgerAdmission({
-  clock: { nowMs: () => Date.now() },
+  clock: REAL_CLOCK,
   prices: new PriceBook({ builtIn: [{ model: "m", input: 1, output: 1, source: "test", day: "2026-11-30" }] }),
   limits: createLimitDirectory({ keys: { app: [{ tokens: 10_000, per: "1h" }] } }),
   leases: new LeaseHolder({
-    source: createLeaseClient({
-      send: (message) => void process.send?.({ kind: "lease", message }),
-      onMessage: (listener) =>
-        void process.on("message", (raw: { readonly kind: string; readonly message?: unknown }) => {
-          if (raw.kind === "lease") listener(raw.message);
-        }),
-      onClose: (listener) => void process.on("disconnect", listener),
-    }),
-    clock: {
-      nowMs: () => Date.now(),
-      schedule: (delayMs, run) => {
-        const timer = setTimeout(run, delayMs);
-        return { cancel: () => clearTimeout(timer) };
-      },
-    },
+    source: createLeaseClient(channelToParent()),
+    clock: REAL_CLOCK,
     onDown: "closed",
     waitMs: 20_000,
     // Nothing is told by itself before the worker is killed.

@@ -1,5 +1,5 @@
 // A worker that leases from its parent and writes its journal into its parent's folder: calls without a pause until it is killed.
-import { GatewayError, type Clock, type Principal, type Ticket } from "@dragoman/core";
+import { GatewayError, type Principal, type Ticket } from "@dragoman/core";
 
 import {
   createLeaseClient,
@@ -9,19 +9,12 @@ import {
   PriceBook,
 } from "../../../src/index.ts";
 import { openJournal, readProcesses } from "../../../src/journal/index.ts";
+import { channelToParent, REAL_CLOCK as clock } from "../lease-wiring.ts";
 
 const CALLERS = 6;
 const TOKENS = 100;
 const [folder = "", worker = ""] = (process.argv[2] ?? "").split("\n");
 
-const clock: Clock = {
-  nowMs: () => Date.now(),
-  monotonicMs: () => performance.now(),
-  schedule: (delayMs, run) => {
-    const timer = setTimeout(run, delayMs);
-    return { cancel: () => clearTimeout(timer) };
-  },
-};
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 // Its parent books: to the worker the store is always away.
 const isAway = (): Promise<never> =>
@@ -40,14 +33,7 @@ const admission = createLedgerAdmission({
   prices: new PriceBook({ builtIn: [{ model: "m", input: 1, output: 1, source: "test", day: "2026-11-30" }] }),
   limits: createLimitDirectory({ owners: { team: { limits: [{ tokens: 1_000_000_000, per: "day" }] } } }),
   leases: new LeaseHolder({
-    source: createLeaseClient({
-      send: (message) => void process.send?.({ kind: "lease", message }),
-      onMessage: (listener) =>
-        void process.on("message", (raw: { readonly kind: string; readonly message?: unknown }) => {
-          if (raw.kind === "lease") listener(raw.message);
-        }),
-      onClose: (listener) => void process.on("disconnect", listener),
-    }),
+    source: createLeaseClient(channelToParent()),
     clock,
     onDown: "closed",
     waitMs: 20_000,
