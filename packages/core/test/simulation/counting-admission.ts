@@ -9,7 +9,7 @@ import type {
   Settlement,
   Ticket,
 } from "../../src/index.ts";
-import type { SeededRandom } from "./seeded-random.ts";
+import type { SeededRandom } from "../../../../tests/random/seeded-random.ts";
 
 const REFUSAL: AdmissionRefusal = {
   error: {

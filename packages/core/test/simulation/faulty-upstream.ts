@@ -4,7 +4,7 @@
  */
 import type { HeaderList, UpstreamCall, UpstreamClient, UpstreamRequest, UpstreamSink } from "../../src/index.ts";
 import { findHeader } from "../../src/index.ts";
-import type { SeededRandom } from "./seeded-random.ts";
+import type { SeededRandom } from "../../../../tests/random/seeded-random.ts";
 import { ALPHA, BETA, inputOf } from "./tiny-dialect.ts";
 import { drawScript, type Step, type UpstreamScript } from "./upstream-script.ts";
 import type { VirtualClock } from "./virtual-clock.ts";

@@ -3,7 +3,7 @@
  * nothing after an end, an abort or its own leaving.
  */
 import type { BodyBuffer, BodyReading, ClientRequest, HeaderList, Responder } from "../../src/index.ts";
-import type { SeededRandom } from "./seeded-random.ts";
+import type { SeededRandom } from "../../../../tests/random/seeded-random.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
 export interface FlightyClientOptions {

@@ -1,6 +1,6 @@
 /** What one upstream call will do: drawn once from a seed, with what a client may at most get of it. */
 import type { ErrorClass, HeaderList, UpstreamFailure } from "../../src/index.ts";
-import type { SeededRandom } from "./seeded-random.ts";
+import type { SeededRandom } from "../../../../tests/random/seeded-random.ts";
 import { record, type WireUsage, type Words } from "./tiny-dialect.ts";
 
 /** One thing that happens, `afterMs` after the one before. */

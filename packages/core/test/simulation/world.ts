@@ -19,7 +19,7 @@ import { makeAdmission, type CountedTicket } from "./counting-admission.ts";
 import { FaultyUpstream, type SentCall } from "./faulty-upstream.ts";
 import { FlightyClient } from "./flighty-client.ts";
 import { findViolations, hear, USAGE_GRACE_MS, type SeenExchange } from "./invariants.ts";
-import { SeededRandom } from "./seeded-random.ts";
+import { SeededRandom } from "../../../../tests/random/seeded-random.ts";
 import { ALPHA, BETA, BOOM, makeClient, makeKind, makeProvider } from "./tiny-dialect.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 

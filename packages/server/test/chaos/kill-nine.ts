@@ -11,7 +11,7 @@ import { createScriptedUpstream } from "../../src/scripted-upstream/index.ts";
 import { auditBooks, type Audit } from "./audit.ts";
 import { KillableGateway } from "./killable-gateway.ts";
 import { MarkedLoad } from "./marked-load.ts";
-import { Rng } from "./rng.ts";
+import { SeededRandom } from "../../../../tests/random/seeded-random.ts";
 
 /** A run. */
 export interface KillRun {
@@ -41,14 +41,14 @@ const PRICE = { input: 1, output: 2 } as const;
 
 /** Runs it. Rejects when the gateway does not start again or does not end cleanly. */
 export async function runKills({ kills, clients, seed, maxLifeMs, onLife }: KillRun): Promise<KillReport> {
-  const rng = new Rng(seed);
+  const rng = new SeededRandom(seed);
   const upstream = await createScriptedUpstream({ maxCalls: MAX_CALLS });
   const gateway = await KillableGateway.create(chaosConfig(upstream.url));
   try {
     await gateway.start();
     const load = new MarkedLoad({ port: gateway.port, key: KEY, clients, rng });
     for (let life = 1; life <= kills; life += 1) {
-      await pause(rng.below(maxLifeMs));
+      await pause(rng.integer(maxLifeMs));
       await gateway.kill();
       onLife?.(life);
       await gateway.start();

@@ -3,7 +3,7 @@
 import { request as httpRequest } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 
-import type { Rng } from "./rng.ts";
+import type { SeededRandom } from "../../../../tests/random/seeded-random.ts";
 
 /** How one request ended for its client. */
 export type ClientEnd = "whole" | "broken" | "left" | "refused";
@@ -36,7 +36,7 @@ export class MarkedLoad {
   readonly requests: MarkedRequest[] = [];
   readonly #port: number;
   readonly #key: string;
-  readonly #rng: Rng;
+  readonly #rng: SeededRandom;
   #isStopped = false;
   #serial = 0;
   readonly #clients: Promise<void>[];
@@ -50,7 +50,7 @@ export class MarkedLoad {
     readonly port: number;
     readonly key: string;
     readonly clients: number;
-    readonly rng: Rng;
+    readonly rng: SeededRandom;
   }) {
     this.#port = port;
     this.#key = key;
@@ -77,7 +77,7 @@ export class MarkedLoad {
   #ask(marker: string): Promise<Pick<MarkedRequest, "end" | "status">> {
     const isChat = this.#rng.chance(0.5);
     const isStream = this.#rng.chance(0.6);
-    const leavesAfterBytes = this.#rng.chance(0.2) ? this.#rng.below(1_500) : Number.POSITIVE_INFINITY;
+    const leavesAfterBytes = this.#rng.chance(0.2) ? this.#rng.integer(1_500) : Number.POSITIVE_INFINITY;
     const body = JSON.stringify({
       model: this.#rng.pick(LOAD_MODELS),
       stream: isStream,

@@ -1,5 +1,5 @@
 /** Randomness that a seed repeats: mulberry32 (T. Ettinger, 2017), good enough to choose faults with. */
-import type { Random } from "../../src/index.ts";
+import type { Random } from "@dragoman/core";
 
 const ID_CHARACTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
