@@ -15,6 +15,7 @@ import type { EncodedRefusal, Refusal } from "../http/refusal.ts";
 import { pathOf } from "../http/request-target.ts";
 import { checkRequestHead } from "../http/strict-request.ts";
 import type { RequestHead } from "../http/strict-request.ts";
+import type { TurnWriter, TurnWrites } from "../wire/turn-writes.ts";
 import { AnswerWriter } from "./answer-bytes.ts";
 import { BodyIntake } from "./body-intake.ts";
 import { ConnectionInput, HEAD_REFUSALS } from "./connection-input.ts";
@@ -27,6 +28,7 @@ export interface ConnectionHost {
   readonly limits: HttpLimits;
   readonly pool: BodySource;
   readonly schedule: Schedule;
+  readonly turnWrites: TurnWrites;
   readonly isDraining: boolean;
   readonly date: string;
   readonly keepAliveSeconds: number;
@@ -39,7 +41,7 @@ export interface ConnectionHost {
 }
 
 /** State of one client connection. */
-export class WireConnection implements ExchangeHost {
+export class WireConnection implements ExchangeHost, TurnWriter {
   readonly writer: AnswerWriter = new AnswerWriter();
   readonly #host: ConnectionHost;
   readonly #socket: Socket;
@@ -104,7 +106,7 @@ export class WireConnection implements ExchangeHost {
     if (this.bufferedBytes >= this.#host.limits.bufferBytes) return this.#send();
     if (!this.#isFlushScheduled) {
       this.#isFlushScheduled = true;
-      process.nextTick(flushTurn, this);
+      this.#host.turnWrites.add(this);
     }
     return true;
   }
@@ -114,7 +116,9 @@ export class WireConnection implements ExchangeHost {
   }
 
   sendContinue(): void {
-    this.#socket.write("HTTP/1.1 100 Continue\r\n\r\n", "latin1");
+    // Behind an answer that is still to leave in this turn.
+    this.writer.addText("HTTP/1.1 100 Continue\r\n\r\n");
+    this.#send();
   }
 
   resumeBody(): void {
@@ -123,14 +127,11 @@ export class WireConnection implements ExchangeHost {
   }
 
   finish(exchange: WireExchange, closes: boolean): void {
-    this.#send();
     if (closes) {
       this.close();
       return;
     }
-    const socket = this.#socket;
-    // An ended answer has no engine timer left: the socket's own, which sees the kernel take bytes, watches a client that stalls.
-    if (socket.writableLength > 0) socket.setTimeout(this.#host.limits.flushTimeoutMs);
+    this.scheduleFlush();
     if (exchange !== this.#exchange) return;
     this.#exchange = null;
     this.#hasServed = true;
@@ -156,8 +157,7 @@ export class WireConnection implements ExchangeHost {
 
   /** Looks for a head that is too slow and a connection that is idle for too long; once a sweep. */
   sweep(headTicks: number, idleTicks: number): void {
-    if (this.#state !== "open" || this.#exchange !== null || this.#next !== null || this.#socket.writableLength > 0)
-      return;
+    if (this.#state !== "open" || this.#exchange !== null || this.#next !== null || this.bufferedBytes > 0) return;
     const waited = this.#host.tick - this.#waitingSince;
     if (this.#input.byteLength === 0 && this.#hasServed) {
       if (waited > idleTicks) this.#socket.destroy();
@@ -175,13 +175,14 @@ export class WireConnection implements ExchangeHost {
   close(): void {
     if (this.#state === "lingering" || this.#state === "gone") return;
     this.#stopAdmitting();
+    this.#send();
     this.#state = "lingering";
     this.#input.clear();
     this.#lingering = new LingeringClose(this.#socket, this.#host);
   }
 
   /** Sends what one turn has gathered. */
-  flushTurnEnd(): void {
+  flushTurn(): void {
     this.#isFlushScheduled = false;
     this.#exchange?.flushHead();
     this.#send();
@@ -213,6 +214,8 @@ export class WireConnection implements ExchangeHost {
       for (const bytes of writes) socket.write(bytes);
       socket.uncork();
     }
+    // An ended answer has no engine timer left: the socket's own, which sees the kernel take bytes, watches a client that stalls.
+    if (this.#isFlushing) socket.setTimeout(this.#host.limits.flushTimeoutMs);
     if (!socket.writableNeedDrain) return true;
     this.#listenToDrain();
     return false;
@@ -283,7 +286,7 @@ export class WireConnection implements ExchangeHost {
       this.#socket.destroy();
       return;
     }
-    this.#socket.write(encodeRawAnswer(refusal.status, encoded, host.date));
+    this.writer.add(encodeRawAnswer(refusal.status, encoded, host.date));
     this.close();
   }
 
@@ -336,7 +339,7 @@ export class WireConnection implements ExchangeHost {
 
   /** Whether all that is left of the last exchange is what its client has not read. */
   get #isFlushing(): boolean {
-    return (this.#exchange === null || this.#exchange.isOver) && this.#socket.writableLength > 0;
+    return (this.#exchange === null || this.#exchange.isOver) && this.bufferedBytes > 0;
   }
 
   /** The socket's own timer, set for what was left to flush: with an exchange under way the engine's timers decide. */
@@ -368,10 +371,6 @@ export class WireConnection implements ExchangeHost {
     this.#input.clear();
     this.#exchange?.onConnectionGone();
   }
-}
-
-function flushTurn(connection: WireConnection): void {
-  connection.flushTurnEnd();
 }
 
 function startWaiting(connection: WireConnection): void {

@@ -1,3 +1,5 @@
+import type { Socket } from "node:net";
+
 import { afterEach, describe, expect, it } from "vitest";
 
 import { answer, echo, hang, serveWith, startRig } from "../http/fixtures/fake-engine.ts";
@@ -148,6 +150,33 @@ describe("answers of one connection", () => {
     expect(client.statuses).toEqual([200, 200, 200]);
     expect(client.received.match(/content-length: 5/g)).toHaveLength(2);
     expect(client.received).not.toContain("abc");
+    client.socket.destroy();
+  });
+
+  it.each([
+    ["a refusal of", "\0garbage\r\n\r\n", /200 OK[^]*first[^]*HTTP\/1\.1 400 /],
+    [
+      "an interim answer to",
+      `POST /next HTTP/1.1\r\n${HOST}Expect: 100-continue\r\nContent-Length: 1\r\n\r\n`,
+      /200 OK[^]*first[^]*HTTP\/1\.1 100 /,
+    ],
+  ])("leave before %s what is read in the same turn", async (_name, behind, expected) => {
+    rig = await startRig((seen) => {
+      if (seen.request.path === "/a") answer(seen, 200, "first", false);
+      else echo(seen);
+    });
+    let atServer: Socket | null = null;
+    rig.http.server.on("connection", (socket) => (atServer = socket));
+    const client = await RawClient.open(rig.port);
+    await eventually("the connection is accepted", () => atServer !== null);
+    const socket = atServer as Socket | null;
+    socket?.emit("data", Buffer.from(get("/a")));
+    socket?.emit("data", Buffer.from(behind, "latin1"));
+    await eventually(
+      "both have arrived",
+      () => /HTTP\/1\.1 [14]00 /.test(client.received) && /first/.test(client.received),
+    );
+    expect(client.received).toMatch(expected);
     client.socket.destroy();
   });
 

@@ -15,6 +15,7 @@ import { listen } from "../http/listen.ts";
 import { scheduleWithNode } from "../http/node-handler.ts";
 import type { ConnectionProblem } from "../http/node-handler.ts";
 import type { EncodedRefusal, EncodeRefusal, Refusal } from "../http/refusal.ts";
+import { TurnWrites } from "../wire/turn-writes.ts";
 import { HttpDate } from "./answer-bytes.ts";
 import { WireConnection } from "./wire-connection.ts";
 import type { ConnectionHost } from "./wire-connection.ts";
@@ -43,6 +44,7 @@ class SocketServer implements WireServer, ConnectionHost {
   readonly pool: BodySource;
   readonly schedule: Schedule;
   readonly keepAliveSeconds: number;
+  readonly turnWrites: TurnWrites = new TurnWrites();
   isDraining = false;
   tick = 0;
   readonly #handle: (request: ClientRequest, responder: Responder) => void;

@@ -10,6 +10,7 @@ import { HeldInput } from "./held-input.ts";
 import { gatherWrites } from "./request-bytes.ts";
 import { ResponseParser } from "./response-parser.ts";
 import type { ParserLimits, ResponseReceiver } from "./response-parser.ts";
+import type { TurnWriter, TurnWrites } from "./turn-writes.ts";
 import type { CallCarrier, WireCall } from "./wire-call.ts";
 
 /** What a connection needs of its client. */
@@ -21,6 +22,7 @@ export interface ConnectionOwner {
   readonly readBuffer: Buffer;
   /** Overwrites the read buffer after each use, so that a kept chunk shows. */
   readonly isReadBufferPoisoned: boolean;
+  readonly turnWrites: TurnWrites;
   open(origin: WireCall["origin"], onread: OnReadOpts): Socket;
   /** Keeps an idle connection; false when it must be destroyed. */
   park(connection: Connection): boolean;
@@ -37,7 +39,7 @@ const NOTHING = Buffer.alloc(0);
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Carries calls over one socket. */
-export class Connection implements CallCarrier, ResponseReceiver {
+export class Connection implements CallCarrier, ResponseReceiver, TurnWriter {
   readonly poolKey: string;
   idleUntilMs: number = 0;
 
@@ -162,6 +164,11 @@ export class Connection implements CallCarrier, ResponseReceiver {
     else this.#socket.resume();
   }
 
+  /** Lets go of the request that was written in this turn. */
+  flushTurn(): void {
+    this.#socket.uncork();
+  }
+
   get #isConnected(): boolean {
     return this.#stage !== "connecting" && this.#stage !== "handshake";
   }
@@ -194,10 +201,10 @@ export class Connection implements CallCarrier, ResponseReceiver {
     const socket = this.#socket;
     const writes = gatherWrites(call.head, call.body, call.bodyLength);
     const last = writes.length - 1;
-    if (last > 0) socket.cork();
+    socket.cork();
     for (let index = 0; index < last; index += 1) socket.write(writes[index] as Uint8Array);
     socket.write(writes[last] as Uint8Array, this.#onWritten);
-    if (last > 0) socket.uncork();
+    this.#owner.turnWrites.add(this);
   }
 
   #confirmSent(): void {

@@ -12,6 +12,7 @@ import type { WireTlsOptions } from "./connector.ts";
 import { IdlePool } from "./idle-pool.ts";
 import { serializeRequestHead } from "./request-bytes.ts";
 import type { ParserLimits } from "./response-parser.ts";
+import { TurnWrites } from "./turn-writes.ts";
 import { WireCall } from "./wire-call.ts";
 
 /** Settings of a wire client; every one has a default. */
@@ -70,6 +71,7 @@ class PooledWireClient implements WireClient, ConnectionOwner {
   readonly staleWindowMs: number;
   readonly readBuffer: Buffer;
   readonly isReadBufferPoisoned: boolean;
+  readonly turnWrites: TurnWrites = new TurnWrites();
 
   readonly #connector: Connector;
   readonly #pool: IdlePool<Connection>;
