@@ -142,10 +142,14 @@ export class Scanner {
         tape = this.#tape;
         room = this.#room();
       }
-      if (i < end && (bytes[i] as number) <= 0x20) i = skipSpace(bytes, i, end);
+      byte = i < end ? (bytes[i] as number) : 0;
+      if (byte <= 0x20 && i < end) {
+        i = skipSpace(bytes, i, end);
+        byte = i < end ? (bytes[i] as number) : 0;
+      }
 
       if (isInObject) {
-        if (i >= end || bytes[i] !== QUOTE) {
+        if (byte !== QUOTE) {
           return this.#fail("json_syntax", "expected a member name in quotes", i, parent, count, ABSENT);
         }
         if (count >= maxMembers) {
@@ -208,6 +212,7 @@ export class Scanner {
         }
         i++;
         if (i < end && (bytes[i] as number) <= 0x20) i = skipSpace(bytes, i, end);
+        byte = i < end ? (bytes[i] as number) : 0;
       } else if (parent !== ABSENT) {
         if (last !== ABSENT) tape[last + NEXT] = top;
         last = top;
@@ -215,7 +220,6 @@ export class Scanner {
 
       // A value. Its node is complete when its branch ends, except for a container that is not empty.
       const valueStart = i;
-      byte = i < end ? (bytes[i] as number) : 0;
       let head: number = STRING;
       if (byte === QUOTE) {
         i++;
@@ -252,7 +256,8 @@ export class Scanner {
           depth--;
           i++;
         } else {
-          if (parent !== ABSENT) tape[parent] = ((tape[parent] as number) & 15) | (count << COUNT_SHIFT);
+          // A container's first value finds the count that its head was made with.
+          if (count > 0) tape[parent] = ((tape[parent] as number) & 15) | (count << COUNT_SHIFT);
           tape[top] = head;
           tape[top + START] = valueStart;
           tape[top + END] = parent;
@@ -286,12 +291,15 @@ export class Scanner {
 
       // What follows a value.
       for (;;) {
-        if (i < end && (bytes[i] as number) <= 0x20) i = skipSpace(bytes, i, end);
+        byte = i < end ? (bytes[i] as number) : 0;
+        if (byte <= 0x20 && i < end) {
+          i = skipSpace(bytes, i, end);
+          byte = i < end ? (bytes[i] as number) : 0;
+        }
         if (parent === ABSENT) {
           if (i < end) return this.#fail("json_syntax", "bytes after the JSON text", i, parent, count, last);
           return true;
         }
-        byte = i < end ? (bytes[i] as number) : 0;
         if (byte === COMMA) {
           i++;
           count++;
