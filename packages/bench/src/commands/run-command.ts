@@ -12,6 +12,7 @@ import { renderReports } from "../report/render-reports.ts";
 import { RunStore } from "../store/run-store.ts";
 import { findTopology } from "../topology/topologies.ts";
 import { readAgent, readCount, readList, readTargetOptions, usageErrorOf } from "./arguments.ts";
+import { withClosing } from "./with-closing.ts";
 
 const DEFAULT_SEED = 20_260_101;
 
@@ -36,8 +37,7 @@ export const runCommand: Command = {
     "    [--set TARGET.OPTION=VALUE]… [--mock-agent HOST:PORT] [--gateway-agent HOST:PORT]",
   run: async (args, output) => {
     const plan = readPlan(args);
-    const instrument = await startInstrument({ ...plan, environment: process.env });
-    try {
+    return withClosing(await startInstrument({ ...plan, environment: process.env }), async (instrument) => {
       const store = new RunStore(plan.out);
       const task = { ...plan, command: ["dragoman-bench", "run", ...args].join(" "), benchVersion: packageVersion() };
       await runComparison(instrument, task, { store, output });
@@ -47,9 +47,7 @@ export const runCommand: Command = {
       for (const reason of verdict.reasons) output.note(`not publishable: ${reason}`);
       const cells = store.readSummary()?.cells ?? [];
       return cells.some((cell) => cell.status === "failed") ? 1 : 0;
-    } finally {
-      await instrument.close();
-    }
+    });
   },
 };
 

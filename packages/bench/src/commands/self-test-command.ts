@@ -6,6 +6,7 @@ import { startInstrument } from "../procedure/instrument.ts";
 import { runSelfTest } from "../self-test/self-test.ts";
 import { findTopology } from "../topology/topologies.ts";
 import { readAgent, usageErrorOf } from "./arguments.ts";
+import { withClosing } from "./with-closing.ts";
 
 const OPTIONS = {
   topology: { type: "string", default: "laptop" },
@@ -20,8 +21,7 @@ export const selfTestCommand: Command = {
   usage: "self-test [--topology laptop|hosts|ref-4] [--mock-agent HOST:PORT] [--gateway-agent HOST:PORT]",
   run: async (args, output) => {
     const plan = readPlan(args);
-    const instrument = await startInstrument({ ...plan, environment: process.env });
-    try {
+    return withClosing(await startInstrument({ ...plan, environment: process.env }), async (instrument) => {
       const { mock, mockClient, runner, areCoresShared } = instrument;
       const { topology } = plan;
       const result = await runSelfTest({
@@ -36,9 +36,7 @@ export const selfTestCommand: Command = {
       for (const check of result.checks)
         output.print(`${check.passed ? "ok    " : "FAILED"} ${check.name}: ${check.detail}`);
       return result.passed ? 0 : 1;
-    } finally {
-      await instrument.close();
-    }
+    });
   },
 };
 

@@ -1,5 +1,5 @@
-// HDR histograms of durations in µs, 1 µs to 120 s at three significant digits. Recording and merging lose nothing beyond that
-// resolution: merged histograms equal one that saw all samples.
+// HDR histograms of durations in µs, 1 µs to 120 s at four significant digits, so that an overhead of 0.1 ms shows beside an
+// answer of 1.5 s. Recording and merging lose nothing beyond that resolution: merged histograms equal one that saw all samples.
 import {
   build,
   decodeFromCompressedBase64,
@@ -16,7 +16,7 @@ export const HISTOGRAM_RANGE_US: { readonly lowest: number; readonly highest: nu
   highest: 120_000_000,
 };
 
-const SIGNIFICANT_DIGITS = 3;
+const SIGNIFICANT_DIGITS = 4;
 const COUNTER_BITS = 64;
 
 /** Loads the WebAssembly of the histograms; await it once before the first `createHistogram`. */

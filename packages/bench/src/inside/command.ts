@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 
 import { readCount, readList, readTargetOptions, usageErrorOf } from "../commands/arguments.ts";
+import { withClosing } from "../commands/with-closing.ts";
 import type { Command, CommandOutput } from "../contract/command.ts";
 import type { Target, TargetOptions } from "../contract/target.ts";
 import { loadHistograms } from "../histogram/histogram.ts";
@@ -32,8 +33,7 @@ export const insideCommand: Command = {
   run: async (args, output) => {
     const plan = readPlan(args);
     await loadHistograms();
-    const host = createLocalHost(process.env);
-    try {
+    return withClosing(createLocalHost(process.env), async (host) => {
       const mock = await host.startMock(1, ANYWHERE);
       const rows: InsideRow[] = [];
       for (const target of plan.targets) rows.push(...(await measureTarget(target, plan, { host, mock, output })));
@@ -41,9 +41,7 @@ export const insideCommand: Command = {
       await renderReports(plan.directory);
       output.print(join(plan.directory, INSIDE_FILE));
       return 0;
-    } finally {
-      await host.close();
-    }
+    });
   },
 };
 

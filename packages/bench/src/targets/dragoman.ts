@@ -45,6 +45,8 @@ function renderDragomanConfig(
   return JSON.stringify(
     {
       version: 1,
+      // A cell of unknown keys would otherwise measure the 429 that someone who guesses keys gets, from its 21st request on.
+      server: { authThrottle: "off" },
       providers: {
         openai: { kind: "openai", baseUrl: `${origin}/v1`, credentials: ["env:UPSTREAM_KEY"] },
         anthropic: { kind: "anthropic", baseUrl: origin, credentials: ["env:UPSTREAM_KEY"] },
@@ -135,7 +137,7 @@ export const DRAGOMAN: Target = {
   label: "Dragoman",
   profile: "P-min",
   notes: [
-    "One key checked on every request; no request log, cache, limits, journal or retries. One process: it uses one core.",
+    "One key checked on every request; no request log, cache, limits, journal, retries or throttle of failed keys. One process: it uses one core.",
   ],
   plan: planProfile("P-min"),
 };
